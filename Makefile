@@ -1,0 +1,45 @@
+# `make demo` and `make test` set up what they need by themselves; `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test lint bench results docs clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+install: $(STAMP)  ## make .venv with the package and its development tools, once (PYTHON=... chooses the interpreter)
+
+$(STAMP): pyproject.toml
+	@echo "Setting up $(VENV) (once; a few minutes at most)"
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "lpjt needs Python 3.11 or newer; choose one with make PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## transfer labels between two sets of digits and print the accuracy
+	@$(BIN)/lpjt demo
+
+test: $(STAMP)  ## run the tests (set LPJT_DATA to the data directory to run those on real data; ARGS='-k graphs' to choose)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)  ## style, types, and who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## times and peak memory, as ratios to one pass of X'X
+	$(BIN)/python benchmarks/bench.py $(ARGS)
+
+results: $(STAMP)  ## the figures of docs/results.md (needs LPJT_DATA)
+	$(BIN)/python benchmarks/results.py $(ARGS)
+
+docs: $(STAMP)  ## the documentation, in docs/_build
+	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+
+clean:  ## remove what can be made again, .venv included
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

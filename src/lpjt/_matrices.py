@@ -1,0 +1,193 @@
+"""One matrix through the door: its type, shape, finiteness and column names."""
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils import check_array
+
+from lpjt._sklearn import _get_feature_names
+
+Matrix = np.ndarray | sparse.csr_array
+
+_BLOCK = 2**20  # entries looked at together when a non-finite one must be found
+
+
+def open_matrix(X, where, *, min_rows=1):
+    """Rows of one domain as a float matrix, and the names of its columns.
+
+    Parameters
+    ----------
+    X : array, frame, sparse matrix or list of rows, (n, width)
+    where : str
+        What error messages call it.
+    min_rows : int
+        Fewer rows are an error.
+
+    Returns
+    -------
+    X : ndarray or csr_array, (n, width)
+        float32 stays float32, everything else is float64. Read-only, and a view of the caller's memory
+        where the dtype allows it.
+    feature_names : ndarray of object, (width,), or None
+        The columns' names where `X` is a frame whose names are strings.
+    """
+    X, feature_names = _read_matrix(X, where, min_rows)
+    _check_finite(X, where, feature_names)
+    return _read_only(X), feature_names
+
+
+def open_rows(X, *, width, feature_names=None, where="X", estimator="LPJT"):
+    """Rows never seen, for a domain of a fitted estimator: validated as in fit.
+
+    Parameters
+    ----------
+    X : array, frame, sparse matrix or list of rows, (n, width)
+    width : int
+        Number of columns the domain had in fit.
+    feature_names : ndarray of object, (width,), or None
+        Names the columns had in fit.
+    where : str
+        What error messages call `X`.
+    estimator : str
+        What error messages call the estimator.
+
+    Returns
+    -------
+    X : ndarray or csr_array, (n, width)
+        As `open_matrix` gives it.
+    """
+    X, names = _read_matrix(X, where, 1, lambda names: _check_names(names, feature_names, where, estimator))
+    if X.shape[1] != width:
+        raise ValueError(f"{where} has {X.shape[1]} features, but {estimator} is expecting {width} features as input.")
+    _check_finite(X, where, names)
+    return _read_only(X)
+
+
+def _read_matrix(X, where, min_rows, check_names=lambda names: None):
+    if isinstance(X, list | tuple) and len(X) and len(getattr(X[0], "shape", ())) > 1:
+        raise ValueError(
+            f"{where} is a {type(X).__name__} of {len(X)} matrices, but a {type(X).__name__} is read as the "
+            "rows of one matrix. Give several domains as a dict, e.g. {'photo': X1, 'sketch': X2}, with y a "
+            "dict of the same keys."
+        )
+    try:
+        feature_names = _get_feature_names(X)
+    except TypeError as error:
+        raise TypeError(f"{where}: {error}") from None
+    check_names(feature_names)
+    try:
+        X = check_array(
+            _as_numbers(X),
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=min_rows,
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        hint = ". Encode or drop what is not a number." if "float" in str(error) else ""
+        raise kind(f"{where}: {error}{hint}") from None
+    if sparse.issparse(X):
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:  # otherwise scipy sorts in place later, in the caller's memory
+            X = X.copy()
+            X.sum_duplicates()
+    return X, feature_names
+
+
+def _as_numbers(X):
+    """`X` as something `check_array` reads without loss: no mask, no date, no float32 made float64."""
+    if sparse.issparse(X) or isinstance(X, list | tuple):
+        return X
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if not hasattr(X, "iloc"):  # pandas' nullable columns are better left to check_array
+        array = np.asarray(X)
+        if array.ndim == 0:
+            raise ValueError(f"Expected 2D array, got {type(X).__name__} instead. Give an array, a frame or rows.")
+        X = array
+    dtypes = X.dtypes if hasattr(X, "columns") else [X.dtype]
+    strange = [str(dtype) for dtype in dtypes if getattr(dtype, "kind", "O") in "mMV"]
+    if strange:
+        raise TypeError(f"dates, durations and records are no numbers, got {strange[0]}. Convert or drop them.")
+    if X.ndim > 2:
+        raise ValueError(f"got shape {X.shape}, wanted is one row a sample. Use X.reshape(len(X), -1).")
+    return X
+
+
+def _check_finite(X, where, feature_names):
+    data = X.data if sparse.issparse(X) else X
+    if get_config()["assume_finite"]:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One pass, nothing allocated. The sum of finite float32 may overflow: then the blocks decide.
+        if np.isfinite(data.sum()):
+            return
+    position, count = _first_non_finite(data.reshape(len(data), -1))
+    if not count:
+        return
+    value = data[position if data.ndim == 2 else position[0]]
+    if sparse.issparse(X):
+        position = np.searchsorted(X.indptr, position[0], side="right") - 1, X.indices[position[0]]
+    row, column = position
+    raise ValueError(
+        f"{where} holds {'NaN' if np.isnan(value) else value} at row {row}, column "
+        f"{column if feature_names is None else repr(feature_names[column])}"
+        f"{f' (and {count - 1} more)' if count > 1 else ''}. "
+        + (
+            "Remove or impute them first, e.g. with sklearn.impute.SimpleImputer."
+            if np.isnan(value)
+            else "Remove these rows or replace the values by finite ones first."
+        )
+    )
+
+
+def _first_non_finite(X):
+    """Position of the first non-finite entry of a dense `X`, and how many there are."""
+    first, count = None, 0
+    step = max(1, _BLOCK // X.shape[1])
+    for start in range(0, len(X), step):
+        bad = ~np.isfinite(X[start : start + step])
+        if first is None and bad.any():
+            row, column = np.unravel_index(bad.argmax(), bad.shape)
+            first = start + int(row), int(column)
+        count += int(np.count_nonzero(bad))
+    return first, count
+
+
+def _read_only(X):
+    """View `X` so that no later stage can write to the caller's memory through it."""
+    if sparse.issparse(X):
+        X.data = _read_only(X.data)
+        return X
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_names(found, expected, where, estimator):
+    """Compare column names with those of fit, in scikit-learn's words."""
+    if found is None and expected is None:
+        return
+    if expected is None:
+        message = f"{where} has feature names, but {estimator} was fitted without feature names"
+        warnings.warn(message, stacklevel=4)
+    elif found is None:
+        message = f"{where} does not have valid feature names, but {estimator} was fitted with feature names"
+        warnings.warn(message, stacklevel=4)
+    elif not np.array_equal(found, expected):
+        unseen, missing = sorted(set(found) - set(expected)), sorted(set(expected) - set(found))
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen:
+            message += "Feature names unseen at fit time:\n" + _bullets(unseen)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n" + _bullets(missing)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def _bullets(names):
+    return "".join(f"- {name}\n" for name in names[:5]) + ("- ...\n" if len(names) > 5 else "")

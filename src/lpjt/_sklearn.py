@@ -1,0 +1,7 @@
+"""The private parts of scikit-learn this package leans on, imported here and nowhere else."""
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils.validation import _get_feature_names
+
+__all__ = ["HasMethods", "Interval", "Options", "StrOptions", "_fit_context", "_get_feature_names"]

@@ -1,0 +1,171 @@
+"""From embedded rows to class distributions: label propagation, nearest neighbour, SVM, any scikit-learn classifier."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import NuSVC
+from sklearn.utils.validation import has_fit_parameter
+
+from lpjt.core import propagation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Rows with distributions, whose votes label rows never seen: the propagation's answer out of sample."""
+
+    rows: np.ndarray  # (n, d)
+    distributions: np.ndarray  # (n, n_classes)
+    n_neighbors: int
+    unit_rows: bool
+    bandwidth: float  # squared, of the votes
+
+    def distributions_of(self, Z):
+        """Distributions, (n_new, n_classes), of new embedded rows."""
+        Z = propagation.unit_rows(Z) if self.unit_rows else Z
+        return propagation.vote(
+            self.rows, self.distributions, Z, n_neighbors=self.n_neighbors, bandwidth=self.bandwidth
+        )
+
+
+def make_pool(Z, distributions, *, n_neighbors, unit_rows):
+    """Pool of embedded rows, scaled as it will scale new ones."""
+    Z = propagation.unit_rows(Z) if unit_rows else Z
+    return Pool(Z, distributions, n_neighbors, unit_rows, propagation.squared_bandwidth(Z, n_neighbors))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """A fitted scikit-learn classifier whose classes are codes."""
+
+    model: Any
+    n_classes: int
+
+    def distributions_of(self, Z):
+        """Distributions, (n_new, n_classes), of new embedded rows."""
+        return _class_distributions(self.model, Z, self.n_classes)
+
+
+@dataclass(frozen=True, slots=True)
+class Propagation:
+    """Label propagation on the neighbour graph of all embedded rows, labelled rows clamped.
+
+    Parameters
+    ----------
+    n_neighbors : int
+    unit_rows : bool
+        Embeddings of unit length first.
+    anchored : bool
+        Average the harmonic solution with `core.propagation.anchored_labels`, which does not bend the target to the
+        class proportions of the source. False is the paper's propagation.
+    class_mass : bool
+        Class-mass normalisation to the proportions of the labelled rows; of the anchored half, half the way.
+    """
+
+    n_neighbors: int = 15
+    unit_rows: bool = True
+    anchored: bool = True
+    class_mass: bool = True
+
+    def classify(self, Z, labels, weights, n_classes):
+        """Distributions, (n_unknown, n_classes), of the rows whose label is -1; all domains are stacked here."""
+        del weights  # Eq. (2) has none
+        Z = propagation.unit_rows(Z) if self.unit_rows else Z
+        known = labels >= 0
+        Y = np.eye(n_classes)[labels * known]
+        proportions = Y[known].mean(axis=0)
+        F = propagation.harmonic_labels(propagation.neighbor_graph(Z, self.n_neighbors), Y, known)
+        F = _normalise(F, proportions if self.class_mass else None, 1.0)
+        if self.anchored:
+            F = (F + self.start(Z[known], Y[known], Z[~known])) / 2
+        return F
+
+    def start(self, Z_known, Y_known, Z_unknown):
+        """Anchored propagation alone, also the first labels of Algorithm 1; the rows are scaled by the caller."""
+        F = propagation.anchored_labels(Z_known, Y_known, Z_unknown, n_neighbors=self.n_neighbors)
+        return _normalise(F, Y_known.mean(axis=0) if self.class_mass else None, 0.5)
+
+    def freeze(self, Z, labels, weights, distributions):
+        """Predictor for new rows; `distributions` are those of all stacked rows."""
+        del labels, weights
+        return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_rows=self.unit_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Inductive:
+    """Any scikit-learn classifier, fitted to the labelled rows, by landmark weights where it takes weights."""
+
+    estimator: Any
+
+    def classify(self, Z, labels, weights, n_classes):
+        """Distributions, (n_unknown, n_classes), of the rows whose label is -1."""
+        return _class_distributions(self._fit(Z, labels, weights), Z[labels < 0], n_classes)
+
+    def freeze(self, Z, labels, weights, distributions):
+        """Predictor for new rows."""
+        return Fitted(self._fit(Z, labels, weights), distributions.shape[1])
+
+    def _fit(self, Z, labels, weights):
+        known = labels >= 0
+        model = clone(self.estimator)
+        if has_fit_parameter(model, "sample_weight"):
+            return model.fit(Z[known], labels[known], sample_weight=weights[known])
+        return model.fit(Z[known], labels[known])
+
+
+class FeasibleNuSVC(NuSVC):
+    """Linear nu-SVM that lowers nu where unbalanced classes allow no solution, instead of failing."""
+
+    nu: float
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit with the largest feasible nu of nu, 0.7 nu, 0.49 nu, ..."""
+        wanted = self.nu
+        try:
+            while True:
+                try:
+                    return super().fit(X, y, sample_weight)
+                except ValueError as error:
+                    if "infeasible" not in str(error) or self.nu < 1e-3:
+                        raise
+                    self.nu *= 0.7
+        finally:
+            self.nu = wanted
+
+
+def make_classifier(classifier, *, n_neighbors, unit_rows=True, nu=0.5):
+    """Classifier of the shared space from a word or from a scikit-learn classifier."""
+    if classifier == "propagation":
+        return Propagation(n_neighbors, unit_rows)
+    if classifier == "harmonic":
+        return Propagation(n_neighbors, unit_rows, anchored=False)
+    if classifier == "nn":
+        return Inductive(KNeighborsClassifier(n_neighbors=1))
+    if classifier == "svm":
+        return Inductive(FeasibleNuSVC(nu=nu, kernel="linear"))
+    return Inductive(classifier)
+
+
+def _normalise(F, proportions, power):
+    if proportions is None:
+        return propagation.normalise_rows(F)
+    return propagation.normalise_class_mass(F, proportions, power=power)
+
+
+def _class_distributions(model, Z, n_classes):
+    """Probabilities, or a softmax of decision values, or certainty, in the columns of all classes."""
+    F = np.zeros((len(Z), n_classes))
+    if not len(Z):
+        return F
+    if hasattr(model, "predict_proba"):
+        F[:, model.classes_] = model.predict_proba(Z)
+    elif hasattr(model, "decision_function"):
+        values = model.decision_function(Z)
+        values = np.column_stack([-values, values]) if values.ndim == 1 else values
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+        F[:, model.classes_] = values / values.sum(axis=1, keepdims=True)
+    else:
+        F[np.arange(len(Z)), model.predict(Z)] = 1.0
+    return F

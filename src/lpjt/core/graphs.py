@@ -1,0 +1,148 @@
+"""Within-class and between-class neighbour graphs, Eqs. (14)-(15), sparse and exact."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassGraphs:
+    """Weights of both graphs of one domain, symmetric, (n, n) sparse."""
+
+    within: sparse.csr_array  # W_w
+    between: sparse.csr_array  # W_b
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbors:
+    """Nearest other rows of each row, nearest first."""
+
+    indices: np.ndarray  # (n, k)
+    squared: np.ndarray  # (n, k) squared distances
+
+
+def nearest_rows(queries, candidates, n_neighbors):
+    """Exact nearest `candidates` of each of the `queries`: (indices, squared distances), each (n_queries, k).
+
+    scikit-learn's chunked search: O(n_queries n_candidates width) time, no matrix of that size.
+    """
+    k = min(n_neighbors, len(candidates))
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(candidates)
+    distances, indices = search.kneighbors(queries)
+    return indices, distances**2
+
+
+def nearest_others(X, n_neighbors):
+    """Nearest rows of each row, itself left out; `Neighbors` of k = min(n_neighbors, n - 1)."""
+    k = min(n_neighbors, len(X) - 1)
+    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(X)
+    distances, indices = search.kneighbors()
+    return Neighbors(indices, distances**2)
+
+
+def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neighbors=None):
+    """Intrinsic and penalty graph: for each row its nearest rows of its own class, and of other classes.
+
+    Parameters
+    ----------
+    X : array, (n, width)
+    y : int array, (n,)
+        Class codes; rows with -1 take no part.
+    n_neighbors : int
+        k of both graphs. A class of fewer rows, or rows with fewer others, have fewer edges.
+    weighting : {"heat", "binary"}
+    bandwidth : "auto" or float
+        Of the heat weights; see `edge_weights`.
+    neighbors : Neighbors, optional
+        Nearest rows of any class, reused where only the labels changed.
+
+    Returns
+    -------
+    ClassGraphs
+    """
+    if neighbors is None:
+        neighbors = nearest_others(X, 4 * n_neighbors)
+    known = y >= 0
+    same = (y[neighbors.indices] == y[:, None]) & known[:, None]
+    other = (y[neighbors.indices] != y[:, None]) & known[:, None] & known[neighbors.indices]
+    graphs = []
+    for wanted, own in ((same, True), (other, False)):
+        rows, columns, squared = _first_wanted(neighbors, wanted, n_neighbors)
+        short = known & (wanted.sum(axis=1) < n_neighbors)
+        # The list of nearest rows of any class is too short for these: search their class, or the rest, itself.
+        extra = _search_by_class(X, y, short, n_neighbors, own)
+        keep = ~short[rows]
+        rows, columns, squared = (
+            np.concatenate(part) for part in zip((rows[keep], columns[keep], squared[keep]), extra, strict=True)
+        )
+        graphs.append(_symmetric(rows, columns, squared, len(X), weighting, bandwidth))
+    return ClassGraphs(*graphs)
+
+
+def closest_pairs_graph(X, y, *, n_pairs):
+    """Penalty graph of the authors' code: the closest between-class pairs of the whole domain, weight 1.
+
+    Ordered pairs are counted, as there: ``n_pairs=10`` joins five pairs of rows.
+    """
+    wanted = max(n_pairs // 2, 1)
+    # The m closest pairs lie among each row's m nearest rows of other classes.
+    rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, own=False)
+    one_way = rows < columns
+    rows, columns, squared = (
+        np.concatenate([rows[one_way], columns[~one_way]]),
+        np.concatenate([columns[one_way], rows[~one_way]]),
+        np.concatenate([squared[one_way], squared[~one_way]]),
+    )
+    _, first = np.unique(rows.astype(np.int64) * len(X) + columns, return_index=True)
+    first = first[np.argsort(squared[first], kind="stable")[:wanted]]
+    return _symmetric(rows[first], columns[first], squared[first], len(X), "binary", "auto")
+
+
+def edge_weights(squared, weighting="heat", bandwidth="auto"):
+    r"""Weights of edges of given squared lengths: 1, or :math:`\exp(-\|x - x'\|^2 / (2 h^2))`.
+
+    With ``bandwidth="auto"`` :math:`h^2` is the mean squared length of the edges themselves: the weights then do not
+    depend on the scale of the data and cannot all underflow, as the paper's h = 1 does on data not of unit length.
+    """
+    if weighting == "binary" or not len(squared):
+        return np.ones(len(squared))
+    square = float(np.mean(squared)) if bandwidth == "auto" else float(bandwidth) ** 2
+    return np.exp(-squared / (2 * max(square, np.finfo(float).tiny)))
+
+
+def degrees(W):
+    """Row sums of a sparse graph, (n,)."""
+    return np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _first_wanted(neighbors, wanted, k):
+    """The first k wanted neighbours of each row as (rows, columns, squared distances)."""
+    chosen = wanted & (np.cumsum(wanted, axis=1) <= k)
+    rows, places = np.nonzero(chosen)
+    return rows, neighbors.indices[rows, places], neighbors.squared[rows, places]
+
+
+def _search_by_class(X, y, asked, k, own):
+    """Search for each asked row among the rows of its own class, or of all others, one class at a time."""
+    found: list[tuple] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    for c in np.unique(y[asked]):
+        queries = np.flatnonzero(asked & (y == c))
+        candidates = np.flatnonzero((y == c) if own else (y >= 0) & (y != c))
+        if len(candidates) <= own:
+            continue
+        places, squared = nearest_rows(X[queries], X[candidates], k + own)
+        columns = candidates[places]
+        keep = columns != queries[:, None]
+        # A row's own duplicate may stand before the row itself: drop the last place where it was not found.
+        keep &= np.cumsum(keep, axis=1) <= k
+        rows = np.broadcast_to(queries[:, None], columns.shape)
+        found.append((rows[keep], columns[keep], squared[keep]))
+    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+
+
+def _symmetric(rows, columns, squared, n, weighting, bandwidth):
+    values = edge_weights(squared, weighting, bandwidth)
+    W = sparse.csr_array((values, (rows, columns)), shape=(n, n))
+    return W.maximum(W.T).tocsr()

@@ -1,0 +1,184 @@
+"""Label propagation on a neighbour graph of the embedded rows: Zhu's harmonic solution and Eq. (2)'s closed form."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearSolution:
+    """Solution of a symmetric positive definite system for many right-hand sides."""
+
+    values: np.ndarray  # (n, n_columns)
+    residual: float  # largest relative residual of a column
+
+
+def conjugate_gradients(A, B, *, tol=1e-8, max_iter=2000):
+    """Solve ``A F = B`` by conjugate gradients with the diagonal as preconditioner, all columns at once.
+
+    O(nnz(A) n_columns) a step; the columns share each product with A. `A` is a sparse symmetric positive definite
+    array, (n, n); `B` an array, (n, n_columns). Returns a `LinearSolution`.
+    """
+    inverse = 1.0 / A.diagonal()[:, None]
+    F = np.zeros_like(B)
+    R = B.copy()
+    S = inverse * R
+    P = S.copy()
+    rho = (R * S).sum(axis=0)
+    norm = np.maximum(np.sqrt((B * B).sum(axis=0)), np.finfo(float).tiny)
+    residual = np.inf
+    for _ in range(max_iter):
+        Q = A @ P
+        step = rho / np.maximum((P * Q).sum(axis=0), np.finfo(float).tiny)
+        F += step * P
+        R -= step * Q
+        residual = float((np.sqrt((R * R).sum(axis=0)) / norm).max())
+        if residual < tol:
+            break
+        S = inverse * R
+        rho, previous = (R * S).sum(axis=0), rho
+        P = S + rho / np.maximum(previous, np.finfo(float).tiny) * P
+    return LinearSolution(F, residual)
+
+
+def harmonic_labels(W, Y, known, *, tol=1e-8):
+    """Harmonic solution: known rows keep their distribution, others take the weighted mean of their neighbours.
+
+    Parameters
+    ----------
+    W : sparse array, (n, n)
+        Symmetric weights.
+    Y : array, (n, n_classes)
+        Distributions of the known rows; other rows are not read.
+    known : bool array, (n,)
+
+    Returns
+    -------
+    array, (n_unknown, n_classes)
+        Rows that no path joins to a known row are zero.
+    """
+    W = W.tocsr()
+    unknown = np.flatnonzero(~known)
+    to_unknown = W[unknown]
+    W_uu = to_unknown[:, unknown].tocsr()
+    degree = np.asarray(to_unknown.sum(axis=1), dtype=np.float64).ravel()
+    pull = np.asarray(to_unknown[:, np.flatnonzero(known)] @ Y[known], dtype=np.float64)
+    reached = _reached(W_uu, pull.sum(axis=1) > 0)
+    F = np.zeros_like(pull)
+    if reached.any():
+        inner = W_uu[reached][:, reached]
+        A = sparse.diags_array(degree[reached]) - inner
+        F[reached] = conjugate_gradients(A.tocsr(), pull[reached], tol=tol).values
+    return np.maximum(F, 0.0)
+
+
+def anchored_labels(Z_known, Y_known, Z_unknown, *, n_neighbors, n_votes=3, smoothing=0.8):
+    r"""Votes of each row's nearest known rows, smoothed over the graph of the unknown rows.
+
+    Solves :math:`F = \eta D^{-1} W F + (1 - \eta) F_0`, where :math:`F_0` are the votes and W joins unknown rows only.
+    Unlike the harmonic solution it cannot turn constant where few edges join the domains, so that it needs little
+    class-mass normalisation; see `docs/notation.md`.
+
+    Parameters
+    ----------
+    Z_known, Z_unknown : arrays, (n_known, d) and (n_unknown, d)
+    Y_known : array, (n_known, n_classes)
+    n_neighbors : int
+        Of the graph of the unknown rows.
+    n_votes : int
+        Known rows that vote for each unknown row. Few: across a shift a row has few right neighbours, and the graph
+        of the unknown rows smooths what they say.
+    smoothing : float
+        :math:`\eta`, in [0, 1).
+
+    Returns
+    -------
+    array, (n_unknown, n_classes)
+    """
+    votes = vote(Z_known, Y_known, Z_unknown, n_neighbors=n_votes)
+    return smooth_votes(votes, Z_unknown, n_neighbors=n_neighbors, smoothing=smoothing)
+
+
+def smooth_votes(votes, Z, *, n_neighbors, smoothing):
+    """Solve the equation of `anchored_labels` for given votes, (n, n_classes), of the rows Z, (n, d)."""
+    if len(Z) < 2:
+        return votes
+    W = neighbor_graph(Z, n_neighbors)
+    degree = np.maximum(np.asarray(W.sum(axis=1)).ravel(), np.finfo(float).tiny)
+    A = sparse.diags_array(degree) - smoothing * W
+    F = conjugate_gradients(A.tocsr(), (1 - smoothing) * degree[:, None] * votes).values
+    return np.maximum(F, 0.0)
+
+
+def vote(Z_known, Y_known, Z_unknown, *, n_neighbors, bandwidth=None):
+    """Mean distribution, by heat weights, of the nearest known rows of each unknown row: (n_unknown, n_classes).
+
+    The heat weights' squared bandwidth is the mean squared distance of the rows at hand unless it is given, as it must
+    be where the answer for one row may not depend on the others.
+    """
+    k = min(n_neighbors, len(Z_known))
+    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z_known).kneighbors(Z_unknown)
+    W = _heat_rows(distances, indices, len(Z_known), bandwidth)
+    return normalise_rows(np.asarray(W @ Y_known, dtype=np.float64))
+
+
+def neighbor_graph(Z, n_neighbors):
+    """Symmetric heat graph of the nearest rows, its bandwidth the mean squared length of its edges: (n, n) sparse."""
+    k = min(n_neighbors, len(Z) - 1)
+    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z).kneighbors()
+    W = _heat_rows(distances, indices, len(Z))
+    return W.maximum(W.T).tocsr()
+
+
+def squared_bandwidth(Z, n_neighbors, *, max_rows=1000):
+    """Mean squared distance of rows to their nearest others, over a spread of at most `max_rows` rows."""
+    chosen = np.arange(0, len(Z), -(-len(Z) // max_rows))
+    k = min(n_neighbors + 1, len(Z))
+    distances, _ = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z).kneighbors(Z[chosen])
+    return float(np.mean(distances.astype(np.float64)[:, 1:] ** 2)) if k > 1 else 1.0
+
+
+def unit_rows(Z):
+    """Rows of unit length; rows at the origin stay there."""
+    length = np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z / np.where(length > 0, length, 1.0)
+
+
+def spread_labels(W, Y, sigma, *, tol=1e-10):
+    r"""Limit of Eq. (2): :math:`(1 - \sigma)(I - \sigma S)^{-1} Y_0` with :math:`S = D^{-1/2} W D^{-1/2}`."""
+    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+    root = sparse.diags_array(1.0 / np.sqrt(np.maximum(degree, np.finfo(float).tiny)))
+    A = sparse.eye_array(W.shape[0]) - sigma * (root @ W @ root)
+    return (1 - sigma) * conjugate_gradients(A.tocsr(), np.asarray(Y, dtype=np.float64), tol=tol).values
+
+
+def normalise_class_mass(F, proportions, *, power=1.0):
+    """Scale the classes towards the given proportions of their total mass (Zhu's CMN), then rows to sum 1.
+
+    `power` 1 reaches the proportions, 0 leaves the classes as they are, 1/2 goes half the way.
+    """
+    mass = F.mean(axis=0)
+    scale = np.divide(proportions, mass, out=np.zeros(len(mass)), where=mass > 0)
+    return normalise_rows(F * scale**power)
+
+
+def normalise_rows(F):
+    """Rows of sum 1; a row of nothing becomes uniform."""
+    total = F.sum(axis=1, keepdims=True)
+    return np.where(total > 0, F / np.where(total > 0, total, 1.0), 1.0 / F.shape[1])
+
+
+def _heat_rows(distances, indices, n_columns, bandwidth=None):
+    squared = distances.astype(np.float64).ravel() ** 2
+    square = squared.mean() if bandwidth is None else bandwidth
+    values = np.exp(-np.minimum(squared / (2 * max(square, np.finfo(float).tiny)), 500.0))  # a vote, however far
+    ends = np.arange(0, squared.size + 1, indices.shape[1])
+    return sparse.csr_array((values, indices.ravel(), ends), shape=(len(indices), n_columns))
+
+
+def _reached(W_uu, seeds):
+    """Whether a path joins each unknown row to a known one."""
+    _, component = sparse.csgraph.connected_components(W_uu, directed=False)
+    return np.isin(component, component[seeds])

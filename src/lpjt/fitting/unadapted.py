@@ -1,0 +1,79 @@
+"""Outcomes without adaptation: no target, no shift, or passes that all collapsed."""
+
+import numpy as np
+
+from lpjt.classifiers import make_pool
+from lpjt.core import coordinates
+from lpjt.fitting.plan import Outcome
+from lpjt.fitting.trial import make_coordinates
+from lpjt.selection.plain import principal_axes
+
+
+def fit_source_only(domains, plan):
+    """Learn the source in its own scaling: principal axes for `transform`, the plan's classifier for `predict`."""
+    kind = plan.scalings[0]
+    maps = make_coordinates(domains.sources, kind, plan)
+    rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(domains.sources, maps, strict=True)]
+    alike = [i for i, X in enumerate(rows) if X.shape[1] == rows[0].shape[1]]
+    y = np.concatenate([domains.sources[i].y for i in alike])
+    Z, Y = np.vstack([rows[i] for i in alike]), np.eye(len(domains.classes))[y]
+    return Outcome(
+        coordinates=maps,
+        projections=principal_axes(rows, plan.settings.n_components),
+        predictor=plan.classifier.freeze(Z, y, np.ones(len(y)), Y),
+        distributions=(),
+        weights=_ones(rows),
+        adapted=False,
+        scaling=kind,
+    )
+
+
+def keep_unshifted(domains, plan, unshifted):
+    """Labels of the best classifier of the source, where the target cannot be told from it."""
+    everything = [*domains.sources, *domains.targets]
+    maps = tuple(coordinates.Coordinates(unshifted.scaling) for _ in everything)
+    rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(everything, maps, strict=True)]
+    message = (
+        f"No shift found: rows of both domains mix within classes (statistic {unshifted.mixing:.2f}, 1 is no shift), "
+        f"so the target is labelled by {unshifted.name} on the source, without adaptation. Set safeguard=False to "
+        "adapt all the same."
+    )
+    return Outcome(
+        coordinates=maps,
+        projections=principal_axes(rows, plan.settings.n_components),
+        predictor=unshifted.predictor,
+        distributions=unshifted.distributions,
+        weights=_ones(rows),
+        adapted=False,
+        scaling="pooled",
+        messages=[message],
+    )
+
+
+def keep_first_labels(trial, plan, shared):
+    """The first labels, in coordinates, where every pass collapsed."""
+    problem = trial.problem
+    Y = all_distributions(problem, trial.start)
+    targets = [X for X, is_target in zip(problem.rows, problem.is_target, strict=True) if is_target]
+    one_width = len({X.shape[1] for X in problem.rows}) == 1
+    rows = np.vstack(problem.rows if one_width else targets)
+    return Outcome(
+        coordinates=trial.maps,
+        projections=principal_axes(problem.rows, plan.settings.n_components),
+        predictor=make_pool(rows, Y[len(Y) - len(rows) :], n_neighbors=15, unit_rows=False),
+        distributions=tuple(trial.start),
+        weights=_ones(problem.rows),
+        adapted=False,
+        scaling=trial.scaling,
+        **shared,
+    )
+
+
+def all_distributions(problem, distributions):
+    """Distributions of all stacked rows, (n, n_classes): certain for sources."""
+    targets, eye = iter(distributions), np.eye(problem.n_classes)
+    return np.vstack([next(targets) if t else eye[y] for y, t in zip(problem.labels, problem.is_target, strict=True)])
+
+
+def _ones(rows):
+    return tuple(np.ones(len(X)) for X in rows)

@@ -1,0 +1,188 @@
+"""Graphs: the same edges and weights as the oracle's, whatever the labels, the ties and the scale."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import oracles
+from lpjt.core import graphs, moments
+
+WEIGHTINGS = [("heat", 1.0), ("heat", 2.5), ("binary", 1.0)]
+
+
+def labelled_rows(seed=0, n=40, width=3):
+    """Overlapping classes: class 3 has one row, class 4 two, and some rows have no label."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, size=n)
+    y[:3] = 3, 4, 4
+    y[5:10] = -1
+    return rng.normal(size=(n, width)), y
+
+
+def separated_rows(seed=0):
+    """Clusters of 12 rows, 50 apart: no list of 4 k nearest rows holds a row of another class."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(3), 12)
+    return rng.normal(size=(36, 2)) + 50.0 * np.eye(3)[y][:, :2], y
+
+
+def assert_same_graph(found, expected, **tolerance):
+    assert_allclose(found.toarray(), expected, **({"rtol": 1e-10, "atol": 1e-300} | tolerance))
+
+
+@pytest.mark.parametrize(("weighting", "bandwidth"), WEIGHTINGS)
+@pytest.mark.parametrize("n_neighbors", [1, 3, 60])
+@pytest.mark.parametrize("rows", [labelled_rows, separated_rows])
+def test_graphs_are_the_oracles(rows, n_neighbors, weighting, bandwidth):
+    X, y = rows()
+    if rows is separated_rows and weighting == "heat":
+        bandwidth = 30.0
+    found = graphs.class_graphs(X, y, n_neighbors=n_neighbors, weighting=weighting, bandwidth=bandwidth)
+    arguments = (X, y, n_neighbors, weighting, bandwidth)
+    assert_same_graph(found.within, oracles.within_graph(*arguments))
+    assert_same_graph(found.between, oracles.between_graph(*arguments))
+
+
+@pytest.mark.parametrize("n_near", [1, 4, 39])
+def test_the_length_of_the_given_neighbour_lists_does_not_matter(n_near):
+    X, y = labelled_rows()
+    plain = graphs.class_graphs(X, y, n_neighbors=4, bandwidth=1.0)
+    given = graphs.class_graphs(X, y, n_neighbors=4, bandwidth=1.0, neighbors=graphs.nearest_others(X, n_near))
+    assert_same_graph(given.within, plain.within.toarray())
+    assert_same_graph(given.between, plain.between.toarray())
+
+
+def test_short_lists_are_what_separated_clusters_have():
+    X, y = separated_rows()
+    near = graphs.nearest_others(X, 8).indices
+    assert (y[near] == y[:, None]).all()
+    found = graphs.class_graphs(X, y, n_neighbors=2, weighting="binary")
+    assert (graphs.degrees(found.between) >= 2).all()
+
+
+def test_rows_of_no_class_and_classes_of_one_row():
+    X, y = labelled_rows()
+    found = graphs.class_graphs(X, y, n_neighbors=3, weighting="binary")
+    silent = y < 0
+    for W in (found.within, found.between):
+        assert not graphs.degrees(W)[silent].any()
+        assert not W.diagonal().any()
+        assert_array_equal(W.toarray(), W.toarray().T)
+    assert graphs.degrees(found.within)[0] == 0  # alone in its class
+    assert graphs.degrees(found.within)[1:3].tolist() == [1, 1]
+    assert (graphs.degrees(found.between)[~silent] >= 3).all()
+
+
+def test_one_class_has_no_penalty_graph():
+    X, _ = labelled_rows()
+    found = graphs.class_graphs(X, np.zeros(40, dtype=int), n_neighbors=3)
+    assert found.between.nnz == 0
+    assert found.between.shape == (40, 40)
+    nothing = graphs.class_graphs(X, np.full(40, -1), n_neighbors=3)
+    assert nothing.within.nnz == nothing.between.nnz == 0
+
+
+def test_each_row_given_twice():
+    # Twins take one place in the list of a row and two in those of others: k of 3 and of 4 leave no tie open.
+    rng = np.random.default_rng(3)
+    X, y = np.repeat(rng.normal(size=(15, 3)), 2, axis=0), np.repeat(rng.integers(0, 3, size=15), 2)
+    for k, name in ((3, "within"), (4, "between")):
+        found = getattr(graphs.class_graphs(X, y, n_neighbors=k, bandwidth=2.0), name)
+        assert_same_graph(found, getattr(oracles, f"{name}_graph")(X, y, k, "heat", 2.0), atol=1e-7)
+
+
+def test_more_twins_than_neighbours():
+    rng = np.random.default_rng(4)
+    X, y = np.repeat(rng.normal(size=(6, 3)), 5, axis=0), np.repeat([0, 1, 2, 0, 1, 2], 5)
+    found = graphs.class_graphs(X, y, n_neighbors=3)
+    group = np.repeat(np.arange(6), 5)
+    rows, columns = found.within.nonzero()
+    assert (group[rows] == group[columns]).all()
+    assert (rows != columns).all()
+    assert (found.within.astype(bool).sum(axis=1) >= 3).all()
+    assert_allclose(trace_of(X, found.within), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_pairs", [1, 2, 5, 10, 10_000])
+def test_closest_pairs_of_the_domain(n_pairs):
+    X, y = labelled_rows(seed=5)
+    found = graphs.closest_pairs_graph(X, y, n_pairs=n_pairs)
+    assert_same_graph(found, oracles.between_pairs_graph(X, y, n_pairs))
+
+
+def directed_edges(X, candidates, k):
+    """Squared lengths of the edges from each row to its k nearest candidates."""
+    lengths = []
+    for i in range(len(X)):
+        lengths += sorted(((X[i] - X[j]) ** 2).sum() for j in candidates(i))[:k]
+    return np.array(lengths)
+
+
+def test_auto_bandwidth_is_the_root_mean_square_length_of_the_edges():
+    X, y = labelled_rows()
+    found = graphs.class_graphs(X, y, n_neighbors=3)
+    same = directed_edges(X, lambda i: [j for j in range(40) if j != i and y[j] == y[i] >= 0], 3)
+    other = directed_edges(X, lambda i: [j for j in range(40) if y[j] != y[i] and min(y[i], y[j]) >= 0], 3)
+    h_within, h_between = np.sqrt(same.mean()), np.sqrt(other.mean())
+    assert_same_graph(found.within, oracles.within_graph(X, y, 3, "heat", h_within))
+    assert_same_graph(found.between, oracles.between_graph(X, y, 3, "heat", h_between))
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e-6])
+def test_auto_bandwidth_makes_the_scale_of_no_matter(scale):
+    X, y = labelled_rows()
+    plain, scaled = (graphs.class_graphs(rows, y, n_neighbors=3) for rows in (X, scale * X))
+    for name in ("within", "between"):
+        W = getattr(scaled, name)
+        assert W.nnz > 0
+        assert W.data.min() > 1e-6
+        assert_same_graph(W, getattr(plain, name).toarray(), rtol=1e-8)
+
+
+def test_the_papers_bandwidth_loses_the_graph_of_long_rows():
+    # Why "auto" is the default: exp(-||x - x'||^2 / 2) is 0 from a length of 39 on.
+    X, y = labelled_rows()
+    assert not graphs.class_graphs(1e4 * X, y, n_neighbors=3, bandwidth=1.0).within.data.any()
+
+
+def test_identical_rows_have_weight_one():
+    found = graphs.class_graphs(np.zeros((6, 2)), np.array([0, 0, 0, 1, 1, 1]), n_neighbors=2)
+    assert_array_equal(found.within.data, 1.0)
+    assert_array_equal(found.between.data, 1.0)
+
+
+def trace_of(Z, W):
+    """Tr(Z' L Z)."""
+    return np.trace(moments.weighted_gram(Z, graphs.degrees(W), W))
+
+
+def test_the_trace_with_the_laplacian_is_the_sum_over_edges():
+    X, y = labelled_rows()
+    A = np.random.default_rng(1).normal(size=(3, 2))
+    found = graphs.class_graphs(X, y, n_neighbors=3)
+    for W in (found.within, found.between):
+        assert_allclose(trace_of(X @ A, W), oracles.graph_energy(X @ A, W.toarray()), rtol=1e-12)
+
+
+def test_edge_weights():
+    squared = np.array([0.0, 1.0, 3.0])
+    assert_array_equal(graphs.edge_weights(squared, "binary"), 1.0)
+    assert_allclose(graphs.edge_weights(squared, bandwidth=2.0), np.exp(-squared / 8), rtol=1e-15)
+    assert_allclose(graphs.edge_weights(squared), np.exp(-squared / (2 * 4 / 3)), rtol=1e-15)
+    assert len(graphs.edge_weights(np.empty(0))) == 0
+
+
+def test_degrees_are_row_sums():
+    W = sparse.csr_array(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    assert graphs.degrees(W).tolist() == [2.0, 2.0]
+
+
+def test_nearest_others_leaves_the_row_out():
+    X, _ = labelled_rows()
+    near = graphs.nearest_others(np.repeat(X, 3, axis=0), 5)
+    assert (near.indices != np.arange(120)[:, None]).all()
+    assert near.indices.shape == near.squared.shape == (120, 5)
+    assert graphs.nearest_others(X[:4], 10).indices.shape == (4, 3)
+    assert_allclose(near.squared[:, :2], 0, atol=1e-12)
+    assert (np.diff(near.squared, axis=1) >= 0).all()

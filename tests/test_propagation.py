@@ -1,0 +1,191 @@
+"""Propagation: harmonic labels, Eq. (2)'s limit and the anchored votes against dense solutions."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import oracles
+from lpjt.core import propagation
+
+
+def graph(seed=0, n=60, n_labelled=20, n_classes=3, k=5, bandwidth=1.0):
+    """A heat graph whose first rows are labelled: (W dense, Y of the labelled rows)."""
+    rng = np.random.default_rng(seed)
+    W = oracles.nearest_graph(rng.normal(size=(n, 3)), k, bandwidth=bandwidth)
+    return W, oracles.one_hot(np.arange(n_labelled) % n_classes, n_classes)
+
+
+def harmonic(W, Y, n_labelled, **options):
+    """The core's solution, with rows of rubbish below the labelled ones: they must not be read."""
+    all_rows = np.vstack([Y, np.full((len(W) - n_labelled, Y.shape[1]), 7.0)])
+    return propagation.harmonic_labels(sparse.csr_array(W), all_rows, np.arange(len(W)) < n_labelled, **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("bandwidth", [0.5, 2.0])
+def test_harmonic_labels_are_the_dense_solution(seed, bandwidth):
+    W, Y = graph(seed, bandwidth=bandwidth)
+    found = harmonic(W, Y, 20)
+    assert_allclose(found, oracles.propagate_harmonic(W, Y, 20), atol=1e-7)
+    assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+
+
+def test_harmonic_labels_of_known_rows_in_any_place():
+    W, Y = graph()
+    order = np.random.default_rng(5).permutation(60)
+    known = (np.arange(60) < 20)[order]
+    Y_all = np.vstack([Y, np.zeros((40, 3))])[order]
+    found = propagation.harmonic_labels(sparse.csr_array(W[np.ix_(order, order)]), Y_all, known)
+    assert_allclose(found, oracles.propagate_harmonic(W, Y, 20)[order[~known] - 20], atol=1e-7)
+
+
+def test_known_distributions_need_not_be_one_hot():
+    W, _ = graph()
+    Y = np.random.default_rng(1).dirichlet(np.ones(3), size=20)
+    assert_allclose(harmonic(W, Y, 20), oracles.propagate_harmonic(W, Y, 20), atol=1e-7)
+
+
+def test_components_without_labels_are_zero_rows():
+    W, Y = graph(n=40)
+    apart, _ = graph(seed=9, n=12)
+    joined = np.block([[W, np.zeros((40, 12))], [np.zeros((12, 40)), apart]])
+    joined = np.block([[joined, np.zeros((52, 1))], [np.zeros((1, 53))]])  # and a row without edges
+    found = harmonic(joined, Y, 20)
+    assert_array_equal(found[20:], 0)
+    assert_allclose(found[:20], oracles.propagate_harmonic(W, Y, 20), atol=1e-7)
+    assert (found[:20].sum(axis=1) > 0.9).all()
+
+
+def test_no_label_reaches_anything():
+    found = harmonic(np.zeros((5, 5)), np.eye(2), 2)
+    assert_array_equal(found, np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("distance", [10.0, 30.0, 1e6])
+def test_an_outlier_neither_stops_nor_spoils_the_others(distance):
+    rng = np.random.default_rng(0)
+    Z = np.vstack([rng.normal(size=(1600, 2)), [[distance, 0.0]]])
+    W = propagation.neighbor_graph(Z, 4)
+    Y = np.eye(2)[(Z[:, 0] > 0).astype(int)]
+    found = propagation.harmonic_labels(W, Y, np.arange(len(Z)) < 400)
+    assert np.isfinite(found).all()
+    sums = found.sum(axis=1)
+    assert_allclose(sums[sums > 0], 1, atol=1e-5)
+    assert (sums[:-1] > 0).mean() > 0.99
+
+
+@pytest.mark.parametrize("sigma", [0.2, 0.9, 0.99])
+def test_spreading_is_the_limit_of_eq_2(sigma):
+    W, Y = graph()
+    Y0 = np.vstack([Y, np.zeros((40, 3))])
+    found = propagation.spread_labels(sparse.csr_array(W), Y0, sigma)
+    assert_allclose(found, oracles.propagate_spreading(W, Y0, sigma), atol=1e-9)
+
+
+def test_spreading_leaves_a_row_without_edges_what_it_has():
+    W, Y = graph()
+    W = np.block([[W, np.zeros((60, 1))], [np.zeros((1, 61))]])
+    Y0 = np.vstack([Y, np.zeros((40, 3)), [[0, 1, 0]]])
+    found = propagation.spread_labels(sparse.csr_array(W), Y0, 0.7)
+    assert_allclose(found[-1], [0, 0.3, 0], atol=1e-12)
+
+
+def heat(squared):
+    return np.exp(-squared / (2 * squared.mean()))
+
+
+def dense_votes(Z_known, Y_known, Z_unknown, k):
+    """Heat-weighted mean of the k nearest known rows; one bandwidth for all votes."""
+    D = ((Z_unknown[:, None] - Z_known) ** 2).sum(axis=2)
+    nearest = np.argsort(D, axis=1)[:, :k]
+    weights = heat(np.take_along_axis(D, nearest, axis=1))
+    F = np.array([w @ Y_known[i] for w, i in zip(weights, nearest, strict=True)])
+    return F / F.sum(axis=1, keepdims=True)
+
+
+def dense_graph(Z, k):
+    D = ((Z[:, None] - Z) ** 2).sum(axis=2)
+    nearest = np.argsort(D + np.diag(np.full(len(Z), np.inf)), axis=1)[:, :k]
+    W = np.zeros_like(D)
+    np.put_along_axis(W, nearest, heat(np.take_along_axis(D, nearest, axis=1)), axis=1)
+    return np.maximum(W, W.T)
+
+
+def embedded(seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(30, 4)), oracles.one_hot(rng.integers(0, 3, size=30), 3), rng.normal(size=(25, 4))
+
+
+def test_votes_of_the_nearest_known_rows():
+    Z_known, Y, Z = embedded()
+    for k in (1, 4, 30):
+        found = propagation.vote(Z_known, Y, Z, n_neighbors=k)
+        assert_allclose(found, dense_votes(Z_known, Y, Z, k), atol=1e-10)
+    assert_allclose(propagation.vote(Z_known, Y, Z, n_neighbors=99), found, atol=1e-12)
+
+
+def test_neighbour_graph_of_embedded_rows():
+    Z = embedded()[2]
+    assert_allclose(propagation.neighbor_graph(Z, 4).toarray(), dense_graph(Z, 4), atol=1e-10)
+    assert propagation.neighbor_graph(Z[:3], 10).nnz == 6
+    assert_allclose(propagation.neighbor_graph(1e5 * Z, 4).toarray(), dense_graph(Z, 4), atol=1e-8)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5, 0.8, 0.99])
+def test_anchored_labels_are_the_dense_solution(smoothing):
+    Z_known, Y, Z = embedded()
+    found = propagation.anchored_labels(Z_known, Y, Z, n_neighbors=4, n_votes=2, smoothing=smoothing)
+    votes, W = dense_votes(Z_known, Y, Z, 2), dense_graph(Z, 4)
+    S = W / W.sum(axis=1, keepdims=True)
+    expected = (1 - smoothing) * np.linalg.solve(np.eye(25) - smoothing * S, votes)
+    assert_allclose(found, expected, atol=1e-7)
+    assert_allclose(found.sum(axis=1), 1, atol=1e-7)
+
+
+def test_anchored_labels_of_one_row_are_its_votes():
+    Z_known, Y, Z = embedded()
+    found = propagation.anchored_labels(Z_known, Y, Z[:1], n_neighbors=4, n_votes=3)
+    assert_allclose(found, dense_votes(Z_known, Y, Z[:1], 3), atol=1e-10)
+
+
+def test_class_mass():
+    F = np.random.default_rng(0).dirichlet([5.0, 1.0, 1.0], size=40)
+    proportions = np.array([0.2, 0.3, 0.5])
+    found = propagation.normalise_class_mass(F, proportions)
+    assert_allclose(found, oracles.class_mass_normalise(F, proportions), rtol=1e-12)
+    assert_allclose(found.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(propagation.normalise_class_mass(F, proportions, power=0.0), F, rtol=1e-12)
+    # Half the way twice, each time from the mass at the start, is the whole way.
+    ratio = np.sqrt(proportions / F.mean(axis=0))
+    half = propagation.normalise_class_mass(F, proportions, power=0.5)
+    assert_allclose(half, F * ratio / (F * ratio).sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+def test_class_mass_of_empty_classes_and_rows():
+    F = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    found = propagation.normalise_class_mass(F, np.array([0.3, 0.3, 0.4]))
+    assert_array_equal(found[:2, 2], 0)
+    assert_allclose(found[:2], oracles.class_mass_normalise(F, [0.3, 0.3, 0.4])[:2], rtol=1e-12)
+    assert_allclose(found[2], 1 / 3)
+
+
+def test_unit_rows():
+    Z = np.array([[3.0, 4.0], [0.0, 0.0]])
+    assert_array_equal(propagation.unit_rows(Z), [[0.6, 0.8], [0.0, 0.0]])
+
+
+def test_conjugate_gradients():
+    rng = np.random.default_rng(0)
+    C = rng.normal(size=(30, 30))
+    A = C @ C.T + np.diag(np.logspace(0, 4, 30))
+    B = rng.normal(size=(30, 3))
+    B[:, 1] = 0
+    found = propagation.conjugate_gradients(sparse.csr_array(A), B, tol=1e-12)
+    assert_allclose(found.values, np.linalg.solve(A, B), atol=1e-10)
+    assert found.residual < 1e-12
+    assert found.n_iter > 1
+    rushed = propagation.conjugate_gradients(sparse.csr_array(A), B, max_iter=2)
+    assert rushed.n_iter == 2
+    true = np.linalg.norm(B - A @ rushed.values, axis=0)[[0, 2]] / np.linalg.norm(B, axis=0)[[0, 2]]
+    assert_allclose(rushed.residual, true.max(), rtol=1e-8)

@@ -1,0 +1,88 @@
+"""What the tests of the core share: small shifted domains, and the core's way from labels to matrices."""
+
+import numpy as np
+from scipy import sparse
+
+import oracles
+from lpjt.core import alternation, landmarks, moments, propagation
+
+
+def blobs(rng, n, width, n_classes, *, noise=0.6, shift=0.0):
+    """Rows around class centres at distance 2 or so from each other, labels in turn: (X, y)."""
+    centres = 1.5 * np.random.default_rng(100 + width).normal(size=(n_classes, width))
+    y = np.arange(n) % n_classes
+    return centres[y] + noise * rng.normal(size=(n, width)) + shift, y
+
+
+def settings(**changes):
+    """Choices under which the core and the oracles mean the same: bandwidth 1, no landmarks unless asked."""
+    plain = {"n_components": 3, "locality_weight": 0.3, "variance_weight": 0.7, "coupling_weight": 0.5}
+    return alternation.Settings(**(plain | {"n_neighbors": 3, "bandwidth": 1.0} | changes))
+
+
+def objective(problem, choice, labels, weights):
+    """S_max and S_min of one pass."""
+    fixed = alternation._prepare(problem, choice)
+    return alternation._objective(problem, choice, fixed, labels, weights, choice.landmark_ratio or 1.0)
+
+
+def oracle_graphs(X, y, choice):
+    """W_w and W_b by the oracle."""
+    arguments = (X, y, choice.n_neighbors, choice.weighting, choice.bandwidth)
+    return oracles.within_graph(*arguments), oracles.between_graph(*arguments)
+
+
+def oracle_propagation(n_classes, *, n_neighbors, proportions=None, bandwidth=1.0):
+    """A `classify` for one source and one target on the oracle's graph, with the core's harmonic solution."""
+
+    def classify(Z, known, weights):
+        clamped = known[1] >= 0
+        rows = np.vstack([Z[0], Z[1][clamped], Z[1][~clamped]])
+        W = sparse.csr_array(oracles.nearest_graph(rows, n_neighbors, bandwidth=bandwidth))
+        codes = np.concatenate([known[0], known[1][clamped]])
+        is_known = np.arange(len(rows)) < len(codes)
+        Y = np.zeros((len(rows), n_classes))
+        Y[np.arange(len(codes)), codes] = 1
+        F = np.zeros((len(Z[1]), n_classes))
+        F[~clamped] = propagation.harmonic_labels(W, Y, is_known, tol=1e-12)
+        if proportions is not None:
+            F[~clamped] = propagation.normalise_class_mass(F[~clamped], proportions)
+        F[clamped] = np.eye(n_classes)[known[1][clamped]]
+        return [F]
+
+    return classify
+
+
+def nearest_mean(n_classes):
+    """A `classify` for any domains: one-hot of the nearest mean of the rows of known label."""
+
+    def classify(Z, known, weights):
+        rows, codes = np.vstack(Z), np.concatenate(known)
+        means = np.array([rows[codes == c].mean(axis=0) for c in range(n_classes)])
+        distances = [((z[:, None] - means) ** 2).sum(axis=2) for z in Z]
+        # A domain with an unlabelled row is a target here.
+        return [np.eye(n_classes)[d.argmin(axis=1)] for d, y in zip(distances, known, strict=True) if (y < 0).any()]
+
+    return classify
+
+
+def landmark_program(Z, labels, is_target, *, n_classes, ratio, cross=2.0):
+    """Arguments of `solve_landmarks`: a group for each class of each domain, and for its unlabelled rows."""
+    counts = [np.bincount(y[y >= 0], minlength=n_classes) for y in labels]
+    ones = [np.ones(len(y)) for y in labels]
+    K = moments.mmd_coefficients(counts, is_target, conditional_cross=cross)
+    averages = [moments.averaging_matrix(y, w, c, ratio) for y, w, c in zip(labels, ones, counts, strict=True)]
+    spread = [
+        moments.row_spread(y, w, c, K[i, i, 1:], landmark_ratio=ratio)
+        for i, (y, w, c) in enumerate(zip(labels, ones, counts, strict=True))
+    ]
+    group = np.unique(np.concatenate([y + 100 * i for i, y in enumerate(labels)]), return_inverse=True)[1]
+    groups = np.split(group, np.cumsum([len(y) for y in labels])[:-1])
+    return Z, averages, K, spread, groups, ratio * np.bincount(group)
+
+
+def solve(Z, labels, is_target=(False, True), *, n_classes, ratio, cross=2.0, **options):
+    """Landmark weights, stacked, and the solution."""
+    program = landmark_program(Z, labels, is_target, n_classes=n_classes, ratio=ratio, cross=cross)
+    marks = landmarks.solve_landmarks(*program, **options)
+    return np.concatenate(marks.weights), marks
