@@ -234,7 +234,7 @@ def measure_growth(quick: bool) -> list[Measurement]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer and smaller fits, under a minute")
+    parser.add_argument("--quick", action="store_true", help="fewer and smaller fits, about a minute")
     quick = parser.parse_args().quick
     threads = os.environ.get("OMP_NUM_THREADS", "not limited")
     print(f"numpy {np.__version__}, {os.cpu_count()} cores, OMP_NUM_THREADS {threads}")
@@ -245,9 +245,7 @@ def main() -> None:
         verdict = "within" if one.grams <= TARGET else "ABOVE"
         print(f"{one.pair.name}: {one.grams:.0f} passes of X'X, {verdict} the target of {TARGET}.")
     if any(one.load > (os.cpu_count() or 1) / 2 for one in faces):
-        print(
-            "The machine was busy: threads that wait for each other make the ratio worse. OMP_NUM_THREADS=1 is steadier."
-        )
+        print("The machine was busy, and threads that wait for each other cost more: OMP_NUM_THREADS=1 is steadier.")
     show_all("Growth with the rows: 10 classes, 40 components, at most 3 passes", measure_growth(quick))
 
 

@@ -183,7 +183,7 @@ def test_reduced_coordinates_of_domains_of_unequal_width():
 
 def kernel_coordinates(X, kernel, params=None, **options):
     """Coordinates of a kernel for unscaled rows, all domains together."""
-    options = {"max_rows": 1000, "n_landmarks": 10, "random_state": np.random.RandomState(0)} | options
+    options = {"max_rows": 1000, "random_state": np.random.RandomState(0)} | options
     marks, basis = coordinates.kernel_basis(X, kernel, params or {}, **options)
     return Coordinates(Scaling(), basis, marks, kernel, params or {})
 
@@ -215,10 +215,10 @@ def test_sampled_coordinates_approach_the_kernel():
     X = [np.random.default_rng(0).normal(size=(100, 3)), np.random.default_rng(1).normal(size=(80, 3))]
     K = rbf_kernel(np.vstack(X), gamma=0.1)
     errors = []
-    for n_landmarks in (5, 20, 80):
-        C = kernel_coordinates(X, "rbf", {"gamma": 0.1}, max_rows=100, n_landmarks=n_landmarks)
+    for max_rows in (5, 20, 80):
+        C = kernel_coordinates(X, "rbf", {"gamma": 0.1}, max_rows=max_rows)
         Z = to_coordinates(np.vstack(X), C)
-        assert Z.shape[1] <= n_landmarks
+        assert Z.shape[1] <= max_rows == len(C.landmarks)
         errors.append(np.linalg.norm(K - Z @ Z.T) / np.linalg.norm(K))
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-3
@@ -232,7 +232,7 @@ def test_kernels_of_sparse_rows():
     C = kernel_coordinates([X[:18], X[18:]], "rbf", {"gamma": 0.5})
     Z = to_coordinates(X, C)
     assert_allclose(Z @ Z.T, rbf_kernel(X.toarray(), gamma=0.5), atol=1e-8)
-    sampled = kernel_coordinates([X[:18], X[18:]], "rbf", {"gamma": 0.5}, max_rows=20)
+    sampled = kernel_coordinates([X[:18], X[18:]], "rbf", {"gamma": 0.5}, max_rows=10)
     assert sampled.landmarks.shape == (10, 8)
 
 

@@ -99,7 +99,6 @@ def test_the_ridge_makes_a_singular_s_min_definite():
     assert (np.linalg.norm(left - right, axis=0) / size).max() < 1e-13
     # The best directions are those that S_min does not see: S_max over the ridge alone.
     assert_allclose((found.vectors.T @ S_min @ found.vectors).diagonal(), 0, atol=1e-4)
-    assert solve_projection(S_max, np.zeros((12, 12)), 2).vectors.shape == (12, 2)
 
 
 def test_the_ridge_follows_the_scale_of_s_min():
@@ -119,6 +118,37 @@ def test_directions_that_neither_matrix_sees_are_left_out():
     X, D = X @ turn, D @ turn
     found = solve_projection(X.T @ X, D.T @ D, 6)
     assert found.vectors.shape == (6, 4)
+    assert found.residual < 1e-8
+
+
+@pytest.mark.parametrize("rank", [520, 60])
+def test_few_components_of_a_wide_pair(rank):
+    # Wide enough that an iterative method may take the place of the dense routine.
+    S_max, S_min = random_pair(width=520, rank=rank)
+    found = solve_projection(S_max, S_min, 8)
+    values, vectors = oracles.solve_projection(S_max, with_ridge(S_min), 8)
+    assert found.residual < 1e-8
+    assert oracles.eigen_residual(S_max, with_ridge(S_min), found.vectors, found.eigenvalues) < 1e-8
+    assert_allclose(found.eigenvalues, values, rtol=1e-9)
+    assert_allclose(found.vectors, vectors, atol=1e-6 * np.abs(vectors).max())
+    assert_allclose(found.vectors.T @ with_ridge(S_min) @ found.vectors, np.eye(8), atol=1e-10)
+    assert_array_equal(solve_projection(S_max, S_min, 8).vectors, found.vectors)
+
+
+def test_fewer_columns_than_wanted_of_a_wide_pair():
+    S_max, S_min = random_pair(width=520, rank=4)
+    found = solve_projection(S_max, S_min, 10)
+    assert found.vectors.shape == (520, 4)
+    assert found.residual < 1e-8
+
+
+def test_double_eigenvalues_of_a_wide_pair_come_twice():
+    # As two equal domains without coupling have them.
+    S_max, S_min = (linalg.block_diag(S, S) for S in random_pair(width=260))
+    found = solve_projection(S_max, S_min, 8)
+    values = linalg.eigh(S_max, with_ridge(S_min), eigvals_only=True)[::-1][:8]
+    assert_allclose(values[::2], values[1::2], rtol=1e-10)
+    assert_allclose(found.eigenvalues, values, rtol=1e-9)
     assert found.residual < 1e-8
 
 

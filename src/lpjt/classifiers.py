@@ -48,9 +48,14 @@ class Fitted:
         return _class_distributions(self.model, Z, self.n_classes)
 
 
+#: Share of the anchored labels in the default propagation, and how many known rows vote in them, smoothed how much.
+#: Few votes, because across a shift a row has few right neighbours, and the graph smooths what they say.
+ANCHORED_SHARE, N_VOTES, SMOOTHING = 0.1, 3, 0.8
+
+
 @dataclass(frozen=True, slots=True)
 class Propagation:
-    """Label propagation on the neighbour graph of all embedded rows, labelled rows clamped.
+    """Label propagation on the neighbour graph of the embedded rows, labelled rows clamped.
 
     Parameters
     ----------
@@ -58,10 +63,10 @@ class Propagation:
     unit_rows : bool
         Embeddings of unit length first.
     anchored : bool
-        Average the harmonic solution with `core.propagation.anchored_labels`, which does not bend the target to the
-        class proportions of the source. False is the paper's propagation.
+        Only unlabelled rows choose neighbours, and a share of `core.propagation.anchored_labels` is mixed in; neither
+        bends the target to the class proportions of the source. False is the paper's propagation.
     class_mass : bool
-        Class-mass normalisation to the proportions of the labelled rows; of the anchored half, half the way.
+        Class-mass normalisation to the proportions of the labelled rows; of the anchored share, half the way.
     """
 
     n_neighbors: int = 15
@@ -75,17 +80,29 @@ class Propagation:
         Z = propagation.unit_rows(Z) if self.unit_rows else Z
         known = labels >= 0
         Y = np.eye(n_classes)[labels * known]
-        proportions = Y[known].mean(axis=0)
-        F = propagation.harmonic_labels(propagation.neighbor_graph(Z, self.n_neighbors), Y, known)
-        F = _normalise(F, proportions if self.class_mass else None, 1.0)
-        if self.anchored:
-            F = (F + self.start(Z[known], Y[known], Z[~known])) / 2
-        return F
+        if not self.anchored:
+            F = propagation.harmonic_labels(propagation.neighbor_graph(Z, self.n_neighbors), Y, known)
+            return self._normalise(F, Y[known], 1.0)
+        if (~known).sum() < 2:
+            return propagation.vote(Z[known], Y[known], Z[~known], n_neighbors=N_VOTES)
+        near = propagation.find_neighborhoods(Z[known], Z[~known], self.n_neighbors)
+        F = self._normalise(propagation.harmonic_solution(*near.blocks(), Y[known]), Y[known], 1.0)
+        return (1 - ANCHORED_SHARE) * F + ANCHORED_SHARE * self._anchored(near, Y[known])
 
     def start(self, Z_known, Y_known, Z_unknown):
-        """Anchored propagation alone, also the first labels of Algorithm 1; the rows are scaled by the caller."""
-        F = propagation.anchored_labels(Z_known, Y_known, Z_unknown, n_neighbors=self.n_neighbors)
-        return _normalise(F, Y_known.mean(axis=0) if self.class_mass else None, 0.5)
+        """Anchored labels alone, the first labels of Algorithm 1; the rows are scaled by the caller."""
+        if len(Z_unknown) < 2:
+            return propagation.vote(Z_known, Y_known, Z_unknown, n_neighbors=N_VOTES)
+        return self._anchored(propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors), Y_known)
+
+    def _anchored(self, near, Y_known):
+        F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING)
+        return self._normalise(F, Y_known, 0.5)
+
+    def _normalise(self, F, Y_known, power):
+        if not self.class_mass:
+            return propagation.normalise_rows(F)
+        return propagation.normalise_class_mass(F, Y_known.mean(axis=0), power=power)
 
     def freeze(self, Z, labels, weights, distributions):
         """Predictor for new rows; `distributions` are those of all stacked rows."""
@@ -146,12 +163,6 @@ def make_classifier(classifier, *, n_neighbors, unit_rows=True, nu=0.5):
     if classifier == "svm":
         return Inductive(FeasibleNuSVC(nu=nu, kernel="linear"))
     return Inductive(classifier)
-
-
-def _normalise(F, proportions, power):
-    if proportions is None:
-        return propagation.normalise_rows(F)
-    return propagation.normalise_class_mass(F, proportions, power=power)
 
 
 def _class_distributions(model, Z, n_classes):

@@ -9,6 +9,9 @@ from scipy import linalg
 
 from lpjt.core import graphs, landmarks, moments, projection
 
+#: Nearest rows of any class listed once for each row; graphs of new labels are read off the list where it is enough.
+LISTED = 64
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -134,6 +137,7 @@ class _Fixed:
     coupling: np.ndarray
     offsets: np.ndarray
     target_graphs: dict  # target -> (labels, ClassGraphs)
+    source_spreads: dict  # source -> (row spread, its Gram matrix)
 
 
 class _Clock:
@@ -152,7 +156,7 @@ class _Clock:
 def _prepare(problem, settings):
     neighbors, scatter, source_graphs = [], {}, {}
     for i, X in enumerate(problem.rows):
-        near = graphs.nearest_others(X, 4 * settings.n_neighbors)
+        near = graphs.nearest_others(X, max(LISTED, 4 * settings.n_neighbors))
         neighbors.append(near)
         if problem.is_target[i]:
             scatter[i] = moments.total_scatter(X)
@@ -162,7 +166,7 @@ def _prepare(problem, settings):
     widths = [X.shape[1] for X in problem.rows]
     coupling = projection.coupling_blocks(widths, problem.is_target, settings.coupling_weight)
     offsets = np.concatenate([[0], np.cumsum(widths)])
-    return _Fixed(neighbors, source_graphs, scatter, coupling, offsets, {})
+    return _Fixed(neighbors, source_graphs, scatter, coupling, offsets, {}, {})
 
 
 def _graphs(X, y, settings, near):
@@ -214,10 +218,18 @@ def _objective(problem, settings, fixed, labels, weights, ratio):
             diagonal.append(share * (gamma * _scatter(X, G.between) + mu * fixed.scatter[i]))
         else:
             S_w, S_b = fixed.source_graphs[i]
-            own = moments.weighted_gram(X, spread) + share * gamma * S_w
+            own = _source_spread(fixed, i, X, spread) + share * gamma * S_w
             diagonal.append(share * gamma * S_b)
         S_min[block, block] += own
     return linalg.block_diag(*diagonal), S_min
+
+
+def _source_spread(fixed, i, X, spread):
+    """Spread term of a source; that of the last pass where neither weights nor shared classes changed."""
+    last = fixed.source_spreads.get(i)
+    if last is None or not np.array_equal(last[0], spread):
+        fixed.source_spreads[i] = (spread, moments.weighted_gram(X, spread))
+    return fixed.source_spreads[i][1]
 
 
 def _energies(problem, Z, labels, weights, ratio):

@@ -86,7 +86,7 @@ def closest_pairs_graph(X, y, *, n_pairs):
 
     Ordered pairs are counted, as there: ``n_pairs=10`` joins five pairs of rows.
     """
-    wanted = max(n_pairs // 2, 1)
+    wanted = (n_pairs + 1) // 2
     # The m closest pairs lie among each row's m nearest rows of other classes.
     rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, own=False)
     one_way = rows < columns

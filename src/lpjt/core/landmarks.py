@@ -79,8 +79,10 @@ def solve_landmarks(Z, averages, K, spread, groups, mass, *, start=None, tol=1e-
     diagonal = np.concatenate(spread) * norms
     offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in Z])])
     program = _Program(Z, averages, K, diagonal, np.concatenate(groups), np.asarray(mass, float), offsets)
-    # A row at the origin, or of a class without a partner, has no diagonal: the floor keeps the metric one.
-    metric = np.maximum(diagonal, 1e-3 * max(diagonal.mean(), np.finfo(float).tiny))
+    # A row at the origin, or of a class without a partner, has no diagonal: the floor keeps the metric one. Without
+    # any diagonal only the scale of the marginal term is left, and without that any positive number will do.
+    scale = diagonal.mean() or float(np.mean(norms)) / len(norms) or 1.0
+    metric = np.maximum(diagonal, 1e-3 * scale)
     lipschitz = _largest_curvature(program, metric)
     size = np.bincount(program.group, minlength=len(program.mass))
     w = (program.mass / size)[program.group] if start is None else np.concatenate(start)
@@ -152,7 +154,7 @@ def _largest_curvature(program, metric, n_steps=15):
     x = np.ones(len(metric)) + 0.1 * np.cos(np.arange(len(metric)))
     largest = 1.0
     for _ in range(n_steps):
-        x = x / np.linalg.norm(x)
+        x = x / max(float(np.linalg.norm(x)), np.finfo(float).tiny)
         x = root * program.gradient(root * x)
         largest = float(np.linalg.norm(x))
-    return 1.1 * max(largest, np.finfo(float).tiny)
+    return 1.1 * largest or 1.0  # rows all at the origin: any step will do

@@ -41,10 +41,12 @@ def match_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_t
         if cost < best_cost:
             centres, order, best_cost = found, assignment, cost
     squared = cdist(Z, centres, "sqeuclidean")
-    closeness = np.exp(-squared / max(2 * squared.min(axis=1).mean(), np.finfo(float).tiny)) + 1e-12
+    nearest = max(float(squared.min(axis=1).mean()), 1e-12 * float(squared.max()), np.finfo(float).tiny)
+    closeness = np.exp(-np.minimum(squared / (2 * nearest), 500.0)) + 1e-12
     F = np.zeros((len(Z), n_classes))
-    for place, cluster in enumerate(order[: len(centres)]):
-        F[:, present[place]] = closeness[:, cluster]
+    for place, cluster in enumerate(order):
+        if cluster < len(centres):
+            F[:, present[place]] = closeness[:, cluster]
     return F / F.sum(axis=1, keepdims=True)
 
 
@@ -79,7 +81,7 @@ def _leading(X, rank):
 
 
 def _relative(D):
-    return D / max(float(D.mean()), np.finfo(float).tiny)
+    return D / (float(D.mean()) or 1.0)
 
 
 def _assign(A, B, random_state):
@@ -87,15 +89,16 @@ def _assign(A, B, random_state):
     n = len(A)
     padded = np.zeros_like(A)
     padded[: len(B), : len(B)] = B  # fewer clusters than classes: the rest match nothing
+    generator = np.random.default_rng(random_state.randint(2**31 - 1))
     best, best_cost = np.arange(n), np.inf
     for trial in range(5):
         start = "barycenter" if trial == 0 else "randomized"
-        options = {"maximize": True, "P0": start, "rng": random_state}
+        options = {"maximize": True, "P0": start, "rng": generator}
         order = quadratic_assignment(A, padded, method="faq", options=options).col_ind
         refined = {
             "maximize": True,
             "partial_guess": np.column_stack([np.arange(n), order]),
-            "rng": random_state,
+            "rng": generator,
         }
         order = quadratic_assignment(A, padded, method="2opt", options=refined).col_ind
         cost = float(((A - padded[np.ix_(order, order)]) ** 2).sum())

@@ -136,7 +136,7 @@ def mmd_energy(means, K, spread, squared_norms):
 
 
 def weighted_gram(X, row_weights, edges=None):
-    """X' (diag(row_weights) - edges) X in float64, for a symmetric sparse `edges` or none.
+    """X' (diag(row_weights) - edges) X in float64, for weights of at least 0 and a symmetric sparse `edges` or none.
 
     With ``row_weights = spread + gamma * degrees`` and ``edges = gamma * W`` this is M's diagonal part and the graph
     scatter of Eqs. (14)-(15) in one product. Rows are taken in blocks: O(n width^2) time, O(block width) memory.
@@ -146,9 +146,12 @@ def weighted_gram(X, row_weights, edges=None):
     step = max(1, min(len(X), 2**22 // max(width, 1)))
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
+        if edges is None:  # weights of squares are not negative: half the work, by one symmetric product
+            right = X[rows] * np.sqrt(row_weights[rows]).astype(X.dtype)[:, None]
+            gram += right.T @ right
+            continue
         right = X[rows] * np.asarray(row_weights[rows], dtype=X.dtype)[:, None]
-        if edges is not None:
-            right -= edges[rows] @ X
+        right -= edges[rows] @ X
         gram += X[rows].T @ right
     return (gram + gram.T) / 2
 

@@ -62,50 +62,85 @@ def harmonic_labels(W, Y, known, *, tol=1e-8):
     W = W.tocsr()
     unknown = np.flatnonzero(~known)
     to_unknown = W[unknown]
-    W_uu = to_unknown[:, unknown].tocsr()
-    degree = np.asarray(to_unknown.sum(axis=1), dtype=np.float64).ravel()
-    pull = np.asarray(to_unknown[:, np.flatnonzero(known)] @ Y[known], dtype=np.float64)
+    return harmonic_solution(to_unknown[:, unknown], to_unknown[:, np.flatnonzero(known)], Y[known], tol=tol)
+
+
+def harmonic_solution(W_uu, W_uk, Y_known, *, tol=1e-8):
+    """Solve ``(D_uu - W_uu) F = W_uk Y_known`` from the blocks of the graph; as in `harmonic_labels`."""
+    W_uu, W_uk = W_uu.tocsr(), W_uk.tocsr()
+    degree = np.asarray(W_uu.sum(axis=1) + W_uk.sum(axis=1), dtype=np.float64).ravel()
+    pull = np.asarray(W_uk @ Y_known, dtype=np.float64)
     reached = _reached(W_uu, pull.sum(axis=1) > 0)
     F = np.zeros_like(pull)
     if reached.any():
-        inner = W_uu[reached][:, reached]
-        A = sparse.diags_array(degree[reached]) - inner
+        A = sparse.diags_array(degree[reached]) - W_uu[reached][:, reached]
         F[reached] = conjugate_gradients(A.tocsr(), pull[reached], tol=tol).values
     return np.maximum(F, 0.0)
 
 
-def anchored_labels(Z_known, Y_known, Z_unknown, *, n_neighbors, n_votes=3, smoothing=0.8):
-    r"""Votes of each row's nearest known rows, smoothed over the graph of the unknown rows.
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighborhoods:
+    """Nearest known and nearest unknown rows of each unknown row, nearest first."""
 
-    Solves :math:`F = \eta D^{-1} W F + (1 - \eta) F_0`, where :math:`F_0` are the votes and W joins unknown rows only.
+    known: tuple  # (distances, indices), each (n_unknown, k)
+    unknown: tuple  # the same among the unknown rows, a row itself left out
+    n_known: int
+
+    @property
+    def graph(self):
+        """Symmetric heat graph of the unknown rows, (n_unknown, n_unknown)."""
+        W = _heat_rows(*self.unknown, len(self.unknown[0]))
+        return W.maximum(W.T).tocsr()
+
+    def blocks(self):
+        """W_uu and W_uk of the graph that joins each unknown row to its k nearest rows, known or not.
+
+        Known rows choose no neighbours: a graph in which they do is flooded, where the domains are apart, by the few
+        known rows that lie towards the others, and then follows the class proportions of the known rows.
+        """
+        n, k = self.unknown[0].shape
+        distances = np.hstack([self.unknown[0], self.known[0]])
+        indices = np.hstack([self.unknown[1], self.known[1] + n])
+        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        pick = (np.take_along_axis(part, nearest, axis=1) for part in (distances, indices))
+        W = _heat_rows(*pick, n + self.n_known)
+        W_uu, W_uk = W[:, :n], W[:, n:]
+        return W_uu.maximum(W_uu.T).tocsr(), W_uk.tocsr()
+
+    def votes(self, Y_known, n_votes):
+        """Mean distribution, by heat weights, of the nearest known rows: (n_unknown, n_classes)."""
+        W = _heat_rows(self.known[0][:, :n_votes], self.known[1][:, :n_votes], self.n_known)
+        return normalise_rows(np.asarray(W @ Y_known, dtype=np.float64))
+
+
+def find_neighborhoods(Z_known, Z_unknown, n_neighbors):
+    """Neighbourhoods of at least two unknown rows; O(n_unknown (n_known + n_unknown) d) time, no such matrix."""
+    k = min(n_neighbors, len(Z_known))
+    known = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z_known).kneighbors(Z_unknown)
+    k = min(n_neighbors, len(Z_unknown) - 1)
+    unknown = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z_unknown).kneighbors()
+    return Neighborhoods(known, unknown, len(Z_known))
+
+
+def anchored_labels(votes, W, smoothing):
+    r"""Votes of known rows, smoothed over the graph of the unknown rows: :math:`F = \eta D^{-1} W F + (1 - \eta) F_0`.
+
     Unlike the harmonic solution it cannot turn constant where few edges join the domains, so that it needs little
     class-mass normalisation; see `docs/notation.md`.
 
     Parameters
     ----------
-    Z_known, Z_unknown : arrays, (n_known, d) and (n_unknown, d)
-    Y_known : array, (n_known, n_classes)
-    n_neighbors : int
-        Of the graph of the unknown rows.
-    n_votes : int
-        Known rows that vote for each unknown row. Few: across a shift a row has few right neighbours, and the graph
-        of the unknown rows smooths what they say.
+    votes : array, (n, n_classes)
+        :math:`F_0`.
+    W : sparse array, (n, n)
+        Symmetric weights.
     smoothing : float
         :math:`\eta`, in [0, 1).
 
     Returns
     -------
-    array, (n_unknown, n_classes)
+    array, (n, n_classes)
     """
-    votes = vote(Z_known, Y_known, Z_unknown, n_neighbors=n_votes)
-    return smooth_votes(votes, Z_unknown, n_neighbors=n_neighbors, smoothing=smoothing)
-
-
-def smooth_votes(votes, Z, *, n_neighbors, smoothing):
-    """Solve the equation of `anchored_labels` for given votes, (n, n_classes), of the rows Z, (n, d)."""
-    if len(Z) < 2:
-        return votes
-    W = neighbor_graph(Z, n_neighbors)
     degree = np.maximum(np.asarray(W.sum(axis=1)).ravel(), np.finfo(float).tiny)
     A = sparse.diags_array(degree) - smoothing * W
     F = conjugate_gradients(A.tocsr(), (1 - smoothing) * degree[:, None] * votes).values

@@ -8,6 +8,7 @@ from lpjt.fitting.trial import Trial, begin_trial, n_classes_left
 from lpjt.fitting.unadapted import all_distributions, keep_first_labels, keep_unshifted
 from lpjt.selection import plain
 from lpjt.selection.evidence import effective_classes
+from lpjt.selection.scaling import choose_scaling
 
 #: An earlier pass is preferred to the last one when its evidence is better by so much; less is noise.
 MARGIN = 0.01
@@ -35,23 +36,9 @@ def adapt(domains, plan: Plan, on_record=None) -> Outcome:
         unshifted = plain.find_unshifted(domains, random_state=plan.random_state)
         if unshifted is not None:
             return keep_unshifted(domains, plan, unshifted)
-    trial = _best_trial(domains, plan)
+    trial = begin_trial(domains, plan, choose_scaling(domains, plan.scalings))
     steady = _drive(trial, plan, on_record)
     return _finish(trial, plan, steady)
-
-
-def _best_trial(domains, plan):
-    """The scaling whose first pass has the best evidence; with one scaling there is nothing to choose."""
-    if len(plan.scalings) == 1:
-        return begin_trial(domains, plan, plan.scalings[0])
-    best, best_total = None, -np.inf
-    for kind in plan.scalings:
-        trial = begin_trial(domains, plan, kind)
-        trial.advance()
-        total = trial.evidences[0].total + trial.separation
-        if total > best_total:
-            best, best_total = trial, total
-    return best
 
 
 def _drive(trial: Trial, plan, on_record):

@@ -77,8 +77,9 @@ def _from_few(rule, rows, labels, n_classes):
     votes = np.zeros((len(margins), n_classes))
     votes[:, model.classes_] = np.exp(5 * (margins - margins.max(axis=1, keepdims=True)))
     votes = propagation.normalise_rows(votes)
-    smoothed = propagation.smooth_votes(votes, rows[~known], n_neighbors=rule.n_neighbors, smoothing=0.5)
-    return (F + propagation.normalise_rows(smoothed)) / 2
+    if len(votes) > 1:
+        votes = propagation.anchored_labels(votes, propagation.neighbor_graph(rows[~known], rule.n_neighbors), 0.5)
+    return (F + propagation.normalise_rows(votes)) / 2
 
 
 def _matched(problem, j, plan):

@@ -22,7 +22,6 @@ class Trial:
     guessed: bool
     y_source: np.ndarray
     nearest: np.ndarray | None = None  # place of each source row's nearest target row; None where widths differ
-    separation: float = 0.0  # of the source's classes, to compare scalings by
     passes: Iterator[State] = field(default_factory=lambda: iter(()))
     states: list = field(default_factory=list)
     evidences: list = field(default_factory=list)
@@ -69,9 +68,6 @@ def begin_trial(domains, plan, kind):
         settings = replace(settings, coupling_weight=0.0)
     else:
         trial.nearest = evidence.nearest_targets(np.vstack(rows[:n_sources]), np.vstack(rows[n_sources:]))
-    if len(plan.scalings) > 1:
-        parts = zip(rows[:n_sources], domains.sources, strict=True)
-        trial.separation = float(np.mean([evidence.class_separation(X, d.y) for X, d in parts]))
     classify = _stacked(plan.classifier, problem)
     trial.passes = alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter)
     return trial

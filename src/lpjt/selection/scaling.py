@@ -1,0 +1,49 @@
+"""Which scaling suits the domains, before anything is projected."""
+
+import numpy as np
+from scipy import sparse
+
+from lpjt.classifiers import Propagation
+from lpjt.core import coordinates
+from lpjt.selection import evidence
+
+#: So many rows of each domain are looked at.
+MAX_ROWS = 4000
+
+
+def choose_scaling(domains, kinds):
+    """Name of the scaling under which the source's classes are separate and the first labels of the target agree.
+
+    Each scaling is judged by three shares, none of which needs a target label: source rows whose nearest other source
+    row has their label; source rows whose nearest target row is given their label; and the mutual information of
+    target rows and first labels.
+
+    Parameters
+    ----------
+    domains : Domains
+    kinds : tuple of str
+        As for `core.coordinates.fit_scaling`. The first is taken where widths differ or rows are sparse, for then
+        there is nothing to compare by.
+    """
+    everything = [*domains.sources, *domains.targets]
+    one_width = len({d.X.shape[1] for d in everything}) == 1
+    if len(kinds) == 1 or not one_width or any(sparse.issparse(d.X) for d in everything):
+        return kinds[0]
+    y = np.concatenate([_some(d.y) for d in domains.sources])
+    return max(kinds, key=lambda kind: _merit(domains, y, kind))
+
+
+def _merit(domains, y, kind):
+    source, target = (
+        np.vstack([coordinates.scale_rows(_some(d.X), coordinates.fit_scaling(d.X, kind)) for d in side])
+        for side in (domains.sources, domains.targets)
+    )
+    F = Propagation().start(source, np.eye(len(domains.classes))[y], target)
+    nearest = evidence.nearest_targets(source, target)
+    reverse = evidence.reverse_agreement(nearest, F.argmax(axis=1), y)
+    return evidence.mutual_information(F) + reverse + evidence.class_separation(source, y)
+
+
+def _some(rows):
+    """Every row, or an even spread of at most `MAX_ROWS`."""
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(int)]
