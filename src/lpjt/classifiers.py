@@ -50,7 +50,7 @@ class Fitted:
 
 #: Share of the anchored labels in the default propagation, and how many known rows vote in them, smoothed how much.
 #: Few votes, because across a shift a row has few right neighbours, and the graph smooths what they say.
-ANCHORED_SHARE, N_VOTES, SMOOTHING = 0.1, 3, 0.8
+ANCHORED_SHARE, N_VOTES, SMOOTHING = 0.3, 3, 0.8
 
 
 @dataclass(frozen=True, slots=True)

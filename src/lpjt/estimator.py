@@ -30,7 +30,7 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
     ----------
     n_components : int or "auto", default="auto"
         Dimensions of the shared space, d. "auto" is 40, or one and a half times the classes where that is more.
-    locality_weight : float, default=0.005
+    locality_weight : float, default=0.0005
         Weight of the class graphs, :math:`\gamma`.
     variance_weight : float, default=0.1
         Weight of the target's variance and of :math:`\|B\|^2`, :math:`\mu`.
@@ -136,7 +136,7 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
         self,
         n_components="auto",
         *,
-        locality_weight=0.005,
+        locality_weight=0.0005,
         variance_weight=0.1,
         coupling_weight="auto",
         landmarks=False,

@@ -32,7 +32,7 @@ class Settings:
     """Weights and choices of Eq. (16); words for the paper's letters are in docs/notation.md."""
 
     n_components: int = 40
-    locality_weight: float = 0.005
+    locality_weight: float = 0.0005
     variance_weight: float = 0.1
     coupling_weight: float = 1.0
     landmark_ratio: float | None = None  # None: every weight is 1
@@ -116,7 +116,7 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
             distributions=F,
             labels=new_labels,
             weights=tuple(new_weights),
-            objective=len(solution.eigenvalues) / float(solution.eigenvalues.sum()),
+            objective=len(solution.eigenvalues) / max(float(solution.eigenvalues.sum()), np.finfo(float).tiny),
             marginal_mmd=marginal,
             conditional_mmd=conditional,
             n_changed=sum(int((a != b).sum()) for a, b in zip(labels, new_labels, strict=True)),

@@ -47,6 +47,7 @@ def solve_projection(S_max, S_min, n_components, *, ridge=RIDGE):
     # A direction that neither matrix sees is one in which S_min is the ridge and S_max is rounding.
     unseen = (added * (P**2).sum(axis=0) > 0.5) & (phi < 1e-6 * phi[0])
     kept = (phi > 1e-12 * max(phi[0], np.finfo(float).tiny)) & ~unseen
+    kept[0] = True  # rows that are all alike have no direction: one stands for none
     phi, P = phi[kept], P[:, kept]
     left, right = S_max @ P, S_min @ P * phi
     scale = np.linalg.norm(left, axis=0)

@@ -1,0 +1,250 @@
+"""Every mode of the estimator, on domains small enough to read."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from lpjt import LPJT
+from problems import masked, shifted_pair, widened
+
+
+@pytest.fixture
+def pair():
+    return shifted_pair()
+
+
+def fit(*args, sample_domain=None, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return LPJT(**{"random_state": 0, **parameters}).fit(*args, sample_domain=sample_domain)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"landmarks": True},
+        {"graph_weights": "binary"},
+        {"coupling_weight": 0.0},
+        {"classifier": "harmonic"},
+        {"classifier": "nn"},
+        {"classifier": "svm", "landmarks": True},
+        {"classifier": LogisticRegression()},
+        {"kernel": "rbf"},
+        {"kernel": "laplacian"},
+        {"kernel": "cosine", "scaling": "unit"},
+        {"kernel": "poly", "kernel_rows": 60},
+        {"scaling": None},
+        {"scaling": "paper"},
+        {"preset": "paper"},
+        {"preset": "code"},
+        {"n_components": 3},
+        {"safeguard": False},
+    ],
+    ids=str,
+)
+def test_every_mode_labels_the_target(pair, parameters):
+    X, y, X_target, y_target = pair
+    model = fit(X, y, X_target, **parameters)
+    assert np.mean(model.transduction_ == y_target) > 0.85
+    assert np.mean(model.predict(X_target) == y_target) > 0.85
+    assert model.score(X_target, y_target) == np.mean(model.predict(X_target) == y_target)
+    assert_allclose(model.label_distributions_.sum(axis=1), 1)
+    assert_allclose(model.predict_proba(X_target[:5]).sum(axis=1), 1)
+    assert model.transform(X, domain="source").shape == (len(X), model.get_feature_names_out().size)
+    assert all(row["residual"] < 1e-8 for row in model.history_)
+
+
+def test_chi2_kernel_takes_rows_that_are_not_negative(pair):
+    X, y, X_target, y_target = pair
+    model = fit(X - X.min(), y, X_target - X_target.min(), kernel="chi2")
+    assert model.scaling_ == "unit"
+    assert np.mean(model.transduction_ == y_target) > 0.7
+
+
+def test_a_callable_kernel_is_the_named_one(pair):
+    X, y, X_target, _ = pair
+    named = fit(X, y, X_target, kernel="cosine", scaling="standard")
+    called = fit(X, y, X_target, kernel=lambda a, b: a @ b / np.sqrt((a @ a) * (b @ b)), scaling="standard")
+    assert_allclose(named.label_distributions_, called.label_distributions_, atol=1e-6)
+
+
+def test_a_linear_kernel_is_the_linear_version(pair):
+    X, y, X_target, _ = pair
+    linear = fit(X, y, X_target, scaling="standard")
+    kernel = fit(X, y, X_target, scaling="standard", kernel="poly", kernel_params={"degree": 1, "coef0": 0, "gamma": 1})
+    assert_allclose(linear.label_distributions_, kernel.label_distributions_, atol=1e-6)
+
+
+def test_different_widths_with_a_few_labels(pair):
+    X, y, X_target, y_target = pair
+    wide = widened(X_target, 20)
+    model = fit(X, y, wide, masked(y_target, 2))
+    assert model.n_features_in_ == 20
+    assert np.mean(model.transduction_ == y_target) > 0.9
+    assert model.transform(X[:4], domain="source").shape == model.transform(wide[:4]).shape
+    given = masked(y_target, 2) >= 0
+    assert_array_equal(model.transduction_[given], y_target[given])
+
+
+@pytest.mark.parametrize("start", ["spectral", "gromov"])
+def test_different_widths_without_labels_is_a_guess_and_says_so(pair, start):
+    if start == "gromov":
+        pytest.importorskip("ot", reason="POT is needed for Gromov-Wasserstein")
+    X, y, X_target, _ = pair
+    with pytest.warns(UserWarning, match="which is a guess"):
+        model = LPJT(random_state=0, start=start).fit(X, y, widened(X_target, 12))
+    assert set(model.transduction_) <= set(y)
+
+
+def test_labelled_target_rows_are_clamped_even_where_they_are_odd(pair):
+    X, y, X_target, y_target = pair
+    given = masked(y_target, 3)
+    odd = np.flatnonzero(given == 0)[0]
+    given[odd] = 1
+    model = fit(X, y, X_target, given)
+    assert model.transduction_[odd] == 1
+    assert_array_equal(model.label_distributions_[odd], [0, 1, 0])
+
+
+def test_several_sources_and_targets_of_different_widths(pair):
+    X, y, X_target, y_target = pair
+    sources, labels = {"photo": X, "sketch": widened(X, 5, 1)}, {"photo": y, "sketch": y}
+    targets = {"new": X_target, "other": widened(X_target, 12, 2)}
+    model = fit(sources, labels, targets, {"other": masked(y_target, 3)})
+    assert set(model.transduction_) == set(targets)
+    for name in targets:
+        assert np.mean(model.transduction_[name] == y_target) > 0.8
+        assert model.predict(targets[name], domain=name).shape == y_target.shape
+    assert model.transform(sources["sketch"], domain="sketch").shape[0] == len(X)
+    with pytest.raises(ValueError, match=r"domain='target' is not one of the domains of fit\. Give one of 'photo'"):
+        model.predict(X_target)
+
+
+def test_one_source_given_twice_counts_as_one(pair):
+    X, y, X_target, _ = pair
+    once = fit(X, y, X_target, coupling_weight=100.0, scaling="standard")
+    twice = fit({"a": X, "b": X}, {"a": y, "b": y}, X_target, coupling_weight=100.0, scaling="standard")
+    assert np.mean(once.transduction_ == twice.transduction_) > 0.98
+
+
+def test_a_stack_gives_the_rows_back_in_the_callers_order(pair):
+    X, y, X_target, y_target = pair
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(X) + len(X_target))
+    stacked, domain = np.vstack([X, X_target])[order], np.r_[np.ones(len(X)), -np.ones(len(X_target))][order]
+    labels = np.r_[y, np.full(len(X_target), -1)][order]
+    model = fit(stacked, labels, sample_domain=domain.astype(int))
+    truth = np.r_[y, y_target][order][domain < 0]
+    assert np.mean(model.transduction_ == truth) > 0.9
+    assert_array_equal(model.predict(stacked[domain < 0]), model.predict(stacked[domain < 0], domain="target_-1"))
+
+
+def test_rows_in_another_order_get_the_same_labels(pair):
+    X, y, X_target, _ = pair
+    order = np.random.default_rng(1).permutation(len(X_target))
+    straight, shuffled = fit(X, y, X_target), fit(X, y, X_target[order])
+    assert_allclose(straight.label_distributions_[order], shuffled.label_distributions_, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.float16])
+def test_any_dtype_and_float32_stays(pair, dtype):
+    X, y, X_target, y_target = (np.round(10 * part).astype(dtype) if part.ndim == 2 else part for part in pair)
+    model = fit(X, y, X_target)
+    assert np.mean(model.transduction_ == y_target) > 0.85
+    assert model.transform(X_target).dtype == (np.float32 if dtype == np.float32 else np.float64)
+
+
+def test_frames_names_and_strings(pair):
+    X, y, X_target, y_target = pair
+    names = [f"f{i}" for i in range(X.shape[1])]
+    words = np.array(["cat", "dog", "owl"])
+    model = fit(pd.DataFrame(X, columns=names), pd.Series(words[y]), pl.DataFrame(X_target, schema=names))
+    assert set(model.transduction_) <= set(words)
+    assert np.mean(model.transduction_ == words[y_target]) > 0.9
+    assert_array_equal(model.feature_names_in_, names)
+    embedded = model.set_output(transform="pandas").transform(pd.DataFrame(X_target, columns=names))
+    assert list(embedded.columns) == list(model.get_feature_names_out())
+    assert embedded.columns[0] == "lpjt0"
+
+
+def test_sparse_rows_are_close_to_dense_ones():
+    rng = np.random.default_rng(0)
+    y, y_target = np.arange(120) % 3, np.arange(90) % 3
+    rates = rng.gamma(0.3, 2.0, size=(3, 400))
+    X, X_target = rng.poisson(rates[y]).astype(float), rng.poisson(1.5 * rates[y_target] + 0.05).astype(float)
+    model = fit(sparse.csr_array(X), y, sparse.csc_matrix(X_target))
+    assert np.mean(model.transduction_ == y_target) > 0.9
+    assert model.predict(sparse.coo_array(X_target)).shape == y_target.shape
+
+
+def test_inputs_are_left_alone_even_read_only(pair):
+    copies = [part.copy() for part in pair]
+    X, y, X_target, y_target = pair
+    for part in pair:
+        part.setflags(write=False)
+    fit(X, y, X_target, masked(y_target, 2), landmarks=True)
+    for part, copy in zip(pair, copies, strict=True):
+        assert_array_equal(part, copy)
+
+
+def test_history_callback_and_printing(pair, capsys):
+    X, y, X_target, _ = pair
+    seen = []
+    model = fit(X, y, X_target, callback=seen.append, verbose=1, landmarks=True)
+    assert seen == model.history_
+    assert len(seen) == model.n_iter_
+    expected = {"n_iter", "objective", "marginal_mmd", "conditional_mmd", "n_changed", "landmark_gap", "evidence"}
+    assert expected <= set(seen[0])
+    assert set(seen[0]["seconds"]) == {"objective", "projection", "embedding", "labels", "landmarks"}
+    assert capsys.readouterr().out.startswith("[LPJT] pass 1: ")
+
+
+def test_not_converging_is_a_warning_with_a_number_and_a_knob(pair):
+    X, y, X_target, _ = shifted_pair(apart=1.5)
+    with pytest.warns(ConvergenceWarning, match=r"still changed for \d+ of 75 target rows after max_iter=1 passes"):
+        LPJT(random_state=0, max_iter=1, tol=0, safeguard=False).fit(X, y, X_target)
+
+
+def test_landmark_weights_keep_their_mean_in_each_class(pair):
+    X, y, X_target, _ = pair
+    model = fit(X, y, X_target, landmarks=True, landmark_ratio=0.4, safeguard=False)
+    for c in range(3):
+        assert_allclose(model.weights_source_[y == c].mean(), 0.4, atol=1e-9)
+    assert model.weights_source_.min() >= 0
+    assert model.weights_target_.max() <= 1 + 1e-12
+    assert np.ptp(model.weights_source_) > 0.02
+
+
+def test_a_model_is_cloned_and_pickled(pair):
+    X, y, X_target, _ = pair
+    model = fit(X, y, X_target)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.predict(X_target), model.predict(X_target))
+    assert clone(model).get_params()["random_state"] == 0
+
+
+def test_without_a_target_it_is_a_plain_classifier(pair):
+    X, y, *_ = pair
+    model = fit(X, y)
+    assert not model.adapted_
+    assert model.transduction_ is None
+    assert model.score(X, y) > 0.95
+
+
+def test_fit_predict_and_fit_transform(pair):
+    X, y, X_target, _ = pair
+    model = LPJT(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_array_equal(model.fit_predict(X, y, X_target), model.transduction_)
+        assert_allclose(LPJT(random_state=0).fit_transform(X, y, X_target), model.transform(X, domain="source"))

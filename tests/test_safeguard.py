@@ -1,0 +1,122 @@
+"""What is decided without target labels: whether to adapt, which scaling, which pass."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+from lpjt import LPJT
+from lpjt.selection import evidence
+from problems import shifted_pair
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return X[order], y[order]
+
+
+def thinned(X, y, shares):
+    """Rows of class c kept in the share of c."""
+    keep = np.concatenate([np.flatnonzero(y == c)[: round((y == c).sum() * share)] for c, share in enumerate(shares)])
+    return X[keep], y[keep]
+
+
+@pytest.mark.parametrize("kind", ["same", "proportions", "missing"])
+def test_halves_of_one_domain_are_not_adapted(digits, kind):
+    X, y = digits
+    X_source, y_source, X_target, y_target = X[:800], y[:800], X[800:], y[800:]
+    shares = {"same": np.ones(10), "proportions": np.geomspace(1, 0.1, 10), "missing": np.r_[0, 0, np.ones(8)]}[kind]
+    X_target, y_target = thinned(X_target, y_target, shares)
+    with pytest.warns(UserWarning, match="No shift found"):
+        model = LPJT(random_state=0).fit(X_source, y_source, X_target)
+    assert not model.adapted_
+    without = KNeighborsClassifier(1).fit(X_source, y_source).score(X_target, y_target)
+    assert np.mean(model.transduction_ == y_target) >= without - 0.01
+    assert_array_equal(model.predict(X_target), model.transduction_)
+
+
+@pytest.mark.parametrize("shares", [np.geomspace(1, 0.1, 10), np.r_[0, 0, np.ones(8)]], ids=["proportions", "missing"])
+def test_a_shifted_target_of_other_proportions_is_not_bent_to_the_source(digits, shares):
+    X, y = digits
+    X_target, y_target = thinned(X[800:], y[800:], shares)
+    images = X_target.reshape(-1, 8, 8)
+    moved = (images + np.roll(images, 1, axis=2)).reshape(-1, 64)  # every stroke drawn twice as broad
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LPJT(random_state=0).fit(X[:800], y[:800], moved)
+    without = KNeighborsClassifier(1).fit(X[:800], y[:800]).score(moved, y_target)
+    assert model.adapted_
+    assert np.mean(model.transduction_ == y_target) >= without - 0.01
+
+
+def test_a_shift_is_found():
+    X, y, X_target, y_target = shifted_pair()
+    assert evidence.domain_mixing(X, y, X_target, y_target) < 0.5
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(X))
+    first, second = order[:45], order[45:]
+    assert evidence.domain_mixing(X[first], y[first], X[second], y[second]) > 0.8
+
+
+def test_class_proportions_cancel_in_the_mixing():
+    rng = np.random.default_rng(0)
+    y, y_target = rng.choice(3, 600, p=[0.6, 0.3, 0.1]), rng.choice(3, 600, p=[0.1, 0.3, 0.6])
+    X, X_target = (rng.normal(size=(600, 4)) + 3 * labels[:, None] for labels in (y, y_target))
+    assert_allclose(evidence.domain_mixing(X, y, X_target, y_target), 1, atol=0.15)
+
+
+def test_a_collapse_is_seen_and_the_best_pass_returned():
+    """Weights that are known to collapse: the returned labels are no worse than the last pass's, and it is said."""
+    X, y, X_target, y_target = shifted_pair(seed=3, n_classes=6, width=12, apart=1.2, n_source=180, n_target=150)
+    settings = {"locality_weight": 5.0, "variance_weight": 1e-3, "coupling_weight": 1e-4, "propagation_neighbors": 2}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        guarded = LPJT(random_state=0, **settings).fit(X, y, X_target)
+        last = LPJT(random_state=0, safeguard=False, **settings).fit(X, y, X_target)
+    totals = [row["evidence"] for row in guarded.history_]
+    returned = evidence.mutual_information(guarded.label_distributions_)
+    if max(totals) - totals[-1] > 0.01:
+        assert any("Adaptation got worse after" in str(w.message) for w in caught)
+        assert returned >= evidence.mutual_information(last.label_distributions_)
+    else:
+        assert_array_equal(guarded.transduction_, last.transduction_)
+
+
+def test_the_start_is_kept_where_every_pass_loses_the_classes(monkeypatch):
+    from lpjt.classifiers import Propagation
+
+    def one_class(self, Z, labels, weights, n_classes):
+        return np.tile(np.eye(n_classes)[0], ((labels < 0).sum(), 1))
+
+    X, y, X_target, y_target = shifted_pair()
+    monkeypatch.setattr(Propagation, "classify", one_class)
+    with pytest.warns(UserWarning, match="effective number of classes fell from 3.0 to 1.0"):
+        model = LPJT(random_state=0).fit(X, y, X_target)
+    assert not model.adapted_
+    assert np.mean(model.transduction_ == y_target) > 0.9
+    assert np.mean(model.predict(X_target) == y_target) > 0.9
+
+
+def test_mutual_information_by_hand():
+    F = np.array([[1.0, 0.0], [0.0, 1.0]])
+    assert_allclose(evidence.mutual_information(F), 1)
+    assert_allclose(evidence.mutual_information(np.full((4, 2), 0.5)), 0, atol=1e-12)
+    assert_allclose(evidence.mutual_information(np.array([[1.0, 0.0], [1.0, 0.0]])), 0, atol=1e-12)
+    assert_allclose(evidence.effective_classes(F), 2)
+
+
+def test_scaling_is_chosen_by_what_shows_the_classes():
+    """A column in other units hides the classes from unit rows; z-scores bring them back."""
+    X, y, X_target, y_target = shifted_pair()
+    rng = np.random.default_rng(0)
+    X, X_target = (np.column_stack([part, 1e4 * rng.normal(size=len(part))]) for part in (X, X_target))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LPJT(random_state=0).fit(X, y, X_target)
+    assert model.scaling_ == "standard"
+    assert np.mean(model.transduction_ == y_target) > 0.85
