@@ -72,7 +72,7 @@ def test_class_proportions_cancel_in_the_mixing():
 
 def test_a_collapse_is_seen_and_the_best_pass_returned():
     """Weights that are known to collapse: the returned labels are no worse than the last pass's, and it is said."""
-    X, y, X_target, y_target = shifted_pair(seed=3, n_classes=6, width=12, apart=1.2, n_source=180, n_target=150)
+    X, y, X_target, _ = shifted_pair(seed=3, n_classes=6, width=12, apart=1.2, n_source=180, n_target=150)
     settings = {"locality_weight": 5.0, "variance_weight": 1e-3, "coupling_weight": 1e-4, "propagation_neighbors": 2}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -56,8 +56,8 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
     kernel_rows : int, default=2000
         Rows up to which the kernel is exact, and rows that stand for the others beyond.
     classifier : {"propagation", "harmonic", "nn", "svm"} or classifier, default="propagation"
-        How rows are labelled in the shared space. "harmonic" is the paper's label propagation; "propagation" averages
-        it with one that does not bend the target to the source's class proportions; "nn" is the nearest neighbour,
+        How rows are labelled in the shared space. "harmonic" is the paper's label propagation; "propagation" is
+        one that does not bend the target to the source's class proportions; "nn" is the nearest neighbour,
         "svm" a linear nu-SVM weighted by landmarks; or any scikit-learn classifier.
     propagation_neighbors : int, default=15
         Neighbours of a row in the graph of label propagation.
@@ -68,8 +68,8 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
     scaling : {"auto", "standard", "unit", "paper", "none"} or None, default="auto"
         Of each domain by itself. "standard": z-score of the columns, cut at three deviations, then rows of unit length.
         "unit": rows of unit length. "paper": rows of sum 1 where nothing is negative, z-score, rows of unit length.
-        "auto" tries "standard" and "unit" for one pass each and keeps the one with the better evidence. "none" or None
-        leaves the rows alone.
+        "auto" takes the one of "standard" and "unit" under which the source's classes are the more separate and the
+        first labels of the target agree the better with the source. "none" or None leaves the rows alone.
     start : {"auto", "spectral", "gromov", "pca-nn"}, default="auto"
         First labels of the target. Where the widths differ and no target row is labelled: "auto" and "spectral" match
         clusters to classes, "gromov" matches rows by Gromov-Wasserstein (needs POT). "pca-nn" is the authors' start.
@@ -109,7 +109,7 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
     n_iter_ : int
     n_features_in_ : int
         Width of the target.
-    feature_names_in_ : array, (n_features_in_,)
+    feature_names_in_ : array, (width,)
         Where the target has column names.
 
     References

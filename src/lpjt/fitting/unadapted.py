@@ -45,7 +45,7 @@ def keep_unshifted(domains, plan, unshifted):
         distributions=unshifted.distributions,
         weights=_ones(rows),
         adapted=False,
-        scaling="pooled",
+        scaling="source",
         messages=[message],
     )
 
