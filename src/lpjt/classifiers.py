@@ -86,7 +86,8 @@ class Propagation:
         if (~known).sum() < 2:
             return propagation.vote(Z[known], Y[known], Z[~known], n_neighbors=N_VOTES)
         near = propagation.find_neighborhoods(Z[known], Z[~known], self.n_neighbors)
-        F = self._normalise(propagation.harmonic_solution(*near.blocks(), Y[known]), Y[known], 1.0)
+        W_uu, W_uk = near.blocks()
+        F = self._normalise(propagation.harmonic_solution(W_uu, W_uk, Y[known]), Y[known], 1.0)
         return (1 - ANCHORED_SHARE) * F + ANCHORED_SHARE * self._anchored(near, Y[known])
 
     def start(self, Z_known, Y_known, Z_unknown):

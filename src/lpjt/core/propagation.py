@@ -89,7 +89,8 @@ class Neighborhoods:
     @property
     def graph(self):
         """Symmetric heat graph of the unknown rows, (n_unknown, n_unknown)."""
-        W = _heat_rows(*self.unknown, len(self.unknown[0]))
+        distances, indices = self.unknown
+        W = _heat_rows(distances, indices, len(distances))
         return W.maximum(W.T).tocsr()
 
     def blocks(self):
@@ -102,8 +103,8 @@ class Neighborhoods:
         distances = np.hstack([self.unknown[0], self.known[0]])
         indices = np.hstack([self.unknown[1], self.known[1] + n])
         nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
-        pick = (np.take_along_axis(part, nearest, axis=1) for part in (distances, indices))
-        W = _heat_rows(*pick, n + self.n_known)
+        distances, indices = (np.take_along_axis(part, nearest, axis=1) for part in (distances, indices))
+        W = _heat_rows(distances, indices, n + self.n_known)
         W_uu, W_uk = W[:, :n], W[:, n:]
         return W_uu.maximum(W_uu.T).tocsr(), W_uk.tocsr()
 

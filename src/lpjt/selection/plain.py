@@ -15,9 +15,9 @@ from lpjt.core import coordinates
 from lpjt.core.propagation import unit_rows
 from lpjt.selection.evidence import domain_mixing
 
-#: Below the first value of `domain_mixing`, by nearest-neighbour labels, the domains are apart, and better labels are not
-#: worth their cost; above the second, by the better labels, the domains are one. Halves of ten real domains, whatever
-#: their class proportions, had 0.86 to 1.02; pairs of real domains had less but for two whose images are of one room.
+#: Below the first value of `domain_mixing`, by nearest-neighbour labels, the domains are apart, and better labels are
+#: not worth their cost; above the second, by the better labels, the domains are one. Halves of ten real domains,
+#: whatever their class proportions, had 0.86 to 1.02; pairs of real domains had less, but for two of one room.
 CLEARLY_APART, AS_ONE = 0.6, 0.88
 
 #: So many source rows are cross-validated at most.
