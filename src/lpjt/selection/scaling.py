@@ -16,19 +16,19 @@ def choose_scaling(domains, kinds):
 
     Each scaling is judged by three shares, none of which needs a target label: source rows whose nearest other source
     row has their label; source rows whose nearest target row is given their label; and the mutual information of
-    target rows and first labels.
+    target rows and first labels. Where widths differ only the first is to be had, of every domain's labelled rows.
 
     Parameters
     ----------
     domains : Domains
     kinds : tuple of str
-        As for `core.coordinates.fit_scaling`. The first is taken where widths differ or rows are sparse, for then
-        there is nothing to compare by.
+        As for `core.coordinates.fit_scaling`. The first is taken where rows are sparse.
     """
     everything = [*domains.sources, *domains.targets]
-    one_width = len({d.X.shape[1] for d in everything}) == 1
-    if len(kinds) == 1 or not one_width or any(sparse.issparse(d.X) for d in everything):
+    if len(kinds) == 1 or any(sparse.issparse(d.X) for d in everything):
         return kinds[0]
+    if len({d.X.shape[1] for d in everything}) > 1:
+        return max(kinds, key=lambda kind: sum(_separation(d, kind) for d in everything))
     y = np.concatenate([_some(d.y) for d in domains.sources])
     return max(kinds, key=lambda kind: _merit(domains, y, kind))
 
@@ -42,6 +42,15 @@ def _merit(domains, y, kind):
     nearest = evidence.nearest_targets(source, target)
     reverse = evidence.reverse_agreement(nearest, F.argmax(axis=1), y)
     return evidence.mutual_information(F) + reverse + evidence.class_separation(source, y)
+
+
+def _separation(domain, kind):
+    """Separation of the classes among the labelled rows of one domain; 0 where there are none to compare."""
+    known = np.flatnonzero(domain.y >= 0)
+    if len(known) < 2:
+        return 0.0
+    rows = coordinates.scale_rows(domain.X[_some(known)], coordinates.fit_scaling(domain.X, kind))
+    return evidence.class_separation(rows, domain.y[_some(known)])
 
 
 def _some(rows):
