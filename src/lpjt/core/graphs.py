@@ -6,6 +6,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+#: Pairs of rows below which distances are computed at once.
+SMALL_SEARCH = 2**15
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassGraphs:
@@ -29,9 +32,21 @@ def nearest_rows(queries, candidates, n_neighbors):
     scikit-learn's chunked search: O(n_queries n_candidates width) time, no matrix of that size.
     """
     k = min(n_neighbors, len(candidates))
+    if len(queries) * len(candidates) <= SMALL_SEARCH:
+        return _nearest_of_few(queries, candidates, k)
     search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(candidates)
     distances, indices = search.kneighbors(queries)
     return indices, distances**2
+
+
+def _nearest_of_few(queries, candidates, k):
+    """All distances at once: below `SMALL_SEARCH` pairs the search's own preparations would take longer."""
+    norms = np.einsum("ij,ij->i", candidates, candidates)
+    order = np.argsort(norms - 2 * (queries @ candidates.T), axis=1, kind="stable")[:, :k]
+    difference = queries[:, None] - candidates[order]  # exact, where norms would cancel
+    squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
+    resorted = np.argsort(squared, axis=1, kind="stable")
+    return np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1)
 
 
 def nearest_others(X, n_neighbors):

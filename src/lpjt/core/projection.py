@@ -42,7 +42,8 @@ def solve_projection(S_max, S_min, n_components, *, ridge=RIDGE):
     width = len(S_max)
     d = min(n_components, width)
     added = ridge * (np.trace(S_min) / width + np.finfo(float).tiny)
-    S_min = S_min + added * np.eye(width)
+    S_min = S_min.copy()
+    S_min[np.diag_indices(width)] += added
     phi, P = _few_of_many(S_max, S_min, d) if width >= LANCZOS_WIDTH and 6 * d <= width else _dense(S_max, S_min, d)
     # A direction that neither matrix sees is one in which S_min is the ridge and S_max is rounding.
     unseen = (added * (P**2).sum(axis=0) > 0.5) & (phi < 1e-6 * phi[0])
@@ -73,7 +74,7 @@ def _few_of_many(S_max, S_min, d):
     operator = LinearOperator(C.shape, matvec=lambda x: linalg.blas.dsymv(1.0, C, x, lower=1), dtype=np.float64)
     start = 1.0 + np.cos(np.arange(len(C)))  # fixed, so that a fit is repeatable
     try:
-        phi, Q = eigsh(operator, d, which="LA", v0=start, ncv=min(len(C), max(2 * d, d + 60)), maxiter=50)
+        phi, Q = eigsh(operator, d, which="LA", v0=start, ncv=min(len(C), max(2 * d, d + 60)), maxiter=50, tol=1e-11)
     except ArpackError:
         return _dense(S_max, S_min, d)
     order = np.argsort(-phi)

@@ -57,7 +57,8 @@ def find_unshifted(domains, *, random_state):
     y = np.concatenate([d.y for d in domains.sources])
     # The source's statistics for both: the target's own would move its classes wherever their proportions differ.
     scalings = {kind: coordinates.fit_scaling(X, kind) for kind in ("standard", "unit")}
-    rows, target = (coordinates.scale_rows(part, scalings["standard"]) for part in (X, X_target))
+    # float32 is enough to tell domains apart by, and takes half the time.
+    rows, target = (coordinates.scale_rows(part, scalings["standard"]).astype(np.float32) for part in (X, X_target))
     nearest = KNeighborsClassifier(n_neighbors=1).fit(rows, y).predict(target)
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None

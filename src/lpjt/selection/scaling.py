@@ -35,8 +35,7 @@ def choose_scaling(domains, kinds):
 
 def _merit(domains, y, kind):
     source, target = (
-        np.vstack([coordinates.scale_rows(_some(d.X), coordinates.fit_scaling(d.X, kind)) for d in side])
-        for side in (domains.sources, domains.targets)
+        np.vstack([_scaled(d, _some(d.X), kind) for d in side]) for side in (domains.sources, domains.targets)
     )
     F = Propagation().start(source, np.eye(len(domains.classes))[y], target)
     nearest = evidence.nearest_targets(source, target)
@@ -49,8 +48,13 @@ def _separation(domain, kind):
     known = np.flatnonzero(domain.y >= 0)
     if len(known) < 2:
         return 0.0
-    rows = coordinates.scale_rows(domain.X[_some(known)], coordinates.fit_scaling(domain.X, kind))
-    return evidence.class_separation(rows, domain.y[_some(known)])
+    known = _some(known)
+    return evidence.class_separation(_scaled(domain, domain.X[known], kind), domain.y[known])
+
+
+def _scaled(domain, rows, kind):
+    """Rows under a scaling of their domain, in float32: shares are compared here, and searches take half the time."""
+    return coordinates.scale_rows(rows, coordinates.fit_scaling(domain.X, kind)).astype(np.float32)
 
 
 def _some(rows):
