@@ -132,11 +132,14 @@ TABLES = [*N_COMPONENTS, "halves-same", "halves-proportions", "halves-missing", 
 def main() -> None:
     """Compute the tables that are asked for, keep their rows, and write the page from all rows."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tables", nargs="*", default=TABLES, choices=TABLES, metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"all, or some of {', '.join(TABLES)}")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
+    unknown = set(arguments.tables) - set(TABLES)
+    if unknown:
+        parser.error(f"no table {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
     kept = [json.loads(line) for line in ROWS.read_text().splitlines()] if ROWS.exists() else []
-    for table in arguments.tables:
+    for table in arguments.tables or TABLES:
         start = time.perf_counter()
         rows = Parallel(n_jobs=arguments.jobs)(delayed(measure)(table, *job) for job in jobs(table))
         kept = [row for row in kept if row["table"] != table] + rows

@@ -52,6 +52,11 @@ def test_coupling_wants_equal_widths():
         LPJT(coupling_weight=2.0).fit(X, Y, widened(T, 11))
 
 
+def test_a_bandwidth_that_removes_the_graph_is_named():
+    with pytest.raises(ValueError, match=r"bandwidth=1\.0 leaves nothing of the graph: its edges are .* long"):
+        LPJT(bandwidth=1.0, scaling="none", safeguard=False).fit(1000 * X, Y, 1000 * T)
+
+
 def test_widths_of_fit_and_predict_must_agree():
     model = fitted()
     with pytest.raises(ValueError, match="X has 5 features, but LPJT is expecting 8 features"):

@@ -147,10 +147,11 @@ def test_auto_bandwidth_makes_the_scale_of_no_matter(scale):
         assert_same_graph(W, getattr(plain, name).toarray(), rtol=1e-8)
 
 
-def test_the_papers_bandwidth_loses_the_graph_of_long_rows():
+def test_the_papers_bandwidth_loses_the_graph_of_long_rows_and_says_so():
     # Why "auto" is the default: exp(-||x - x'||^2 / 2) is 0 from a length of 39 on.
     X, y = labelled_rows()
-    assert not graphs.class_graphs(1e4 * X, y, n_neighbors=3, bandwidth=1.0).within.data.any()
+    with pytest.raises(ValueError, match=r"bandwidth=1\.0 leaves nothing of the graph"):
+        graphs.class_graphs(1e4 * X, y, n_neighbors=3, bandwidth=1.0)
 
 
 def test_identical_rows_have_weight_one():

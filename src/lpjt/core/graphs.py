@@ -124,7 +124,13 @@ def edge_weights(squared, weighting="heat", bandwidth="auto"):
     if weighting == "binary" or not len(squared):
         return np.ones(len(squared))
     square = float(np.mean(squared)) if bandwidth == "auto" else float(bandwidth) ** 2
-    return np.exp(-squared / (2 * max(square, np.finfo(float).tiny)))
+    values = np.exp(-squared / (2 * max(square, np.finfo(float).tiny)))
+    if values.max() < np.finfo(float).eps:
+        raise ValueError(
+            f"bandwidth={bandwidth} leaves nothing of the graph: its edges are {np.sqrt(np.mean(squared)):.3g} long on "
+            "average, and every heat weight is zero. Set bandwidth='auto', or scale the rows (scaling='standard')."
+        )
+    return values
 
 
 def degrees(W):
