@@ -41,8 +41,8 @@ def adapt(
     id_column: Annotated[str | None, typer.Option("--id", help="Id column of TARGET; found likewise.")] = None,
     n_components: Annotated[int | None, typer.Option(help="Dimensions of the shared space.")] = None,
     kernel: Annotated[str | None, typer.Option(help="linear, rbf, poly, cosine, laplacian or chi2.")] = None,
-    classifier: Annotated[str | None, typer.Option(help="propagation, nn or svm.")] = None,
-    scaling: Annotated[str | None, typer.Option(help="How to scale each table, or none.")] = None,
+    classifier: Annotated[str | None, typer.Option(help="propagation, harmonic, nn or svm.")] = None,
+    scaling: Annotated[str | None, typer.Option(help="auto, standard, unit, paper or none.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of what is drawn at random.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
