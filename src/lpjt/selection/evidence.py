@@ -44,7 +44,7 @@ def class_separation(rows, y, *, max_rows=5000):
 
     Of more than `max_rows` rows every second, third, ... is used.
     """
-    chosen = _every(np.arange(len(y)), max_rows)
+    chosen = every_few(np.arange(len(y)), max_rows)
     search = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(rows[chosen])
     return float(np.mean(y[chosen][search.kneighbors(return_distance=False)[:, 0]] == y[chosen]))
 
@@ -77,8 +77,8 @@ def domain_mixing(source_rows, y_source, target_rows, y_target, *, n_neighbors=5
     """
     seen, expected = np.zeros(2), np.zeros(2)
     for c in np.unique(y_target[y_target >= 0]):
-        source = _every(np.flatnonzero(y_source == c), max_rows)
-        target = _every(np.flatnonzero(y_target == c), max_rows)
+        source = every_few(np.flatnonzero(y_source == c), max_rows)
+        target = every_few(np.flatnonzero(y_target == c), max_rows)
         if not len(source) or not len(target):
             continue
         pool = np.concatenate([source_rows[source], target_rows[target]])
@@ -97,5 +97,6 @@ def _entropy(P):
     return -(P * np.log(safe)).sum(axis=-1)
 
 
-def _every(places, at_most):
-    return places[:: max(1, -(-len(places) // at_most))]
+def every_few(rows, at_most):
+    """All rows, or every second, third, ... so that at most so many are left."""
+    return rows[:: max(1, -(-len(rows) // at_most))]

@@ -13,14 +13,14 @@ from sklearn.svm import LinearSVC
 from lpjt.classifiers import Fitted
 from lpjt.core import coordinates
 from lpjt.core.propagation import unit_rows
-from lpjt.selection.evidence import domain_mixing
+from lpjt.selection.evidence import domain_mixing, every_few
 
 #: Below the first value of `domain_mixing`, by nearest-neighbour labels, the domains are apart, and better labels are
 #: not worth their cost; above the second, by the better labels, the domains are one. Halves of ten real domains,
 #: whatever their class proportions, had 0.86 to 1.02; pairs of real domains had less, but for two of one room.
 CLEARLY_APART, AS_ONE = 0.6, 0.88
 
-#: So many source rows are cross-validated at most.
+#: So many rows of a side are looked at, or cross-validated, at most.
 VALIDATION_ROWS = 5000
 
 
@@ -57,10 +57,14 @@ def find_unshifted(domains, *, random_state):
     y = np.concatenate([d.y for d in domains.sources])
     # The source's statistics for both: the target's own would move its classes wherever their proportions differ.
     scalings = {kind: coordinates.fit_scaling(X, kind) for kind in ("standard", "unit")}
-    # float32 is enough to tell domains apart by, and takes half the time.
-    rows, target = (coordinates.scale_rows(part, scalings["standard"]).astype(np.float32) for part in (X, X_target))
-    nearest = KNeighborsClassifier(n_neighbors=1).fit(rows, y).predict(target)
-    if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
+    # Some rows, and float32, are enough to tell domains apart by.
+    rows, target = (
+        coordinates.scale_rows(every_few(part, VALIDATION_ROWS), scalings["standard"]).astype(np.float32)
+        for part in (X, X_target)
+    )
+    labels = every_few(y, VALIDATION_ROWS)
+    nearest = KNeighborsClassifier(n_neighbors=1).fit(rows, labels).predict(target)
+    if domain_mixing(rows, labels, target, nearest) < CLEARLY_APART:
         return None
     name, kind, model = _best_on_source({k: coordinates.scale_rows(X, s) for k, s in scalings.items()}, y, random_state)
     rows, target = (coordinates.scale_rows(part, scalings[kind]) for part in (X, X_target))

@@ -6,6 +6,7 @@ from scipy import sparse
 from lpjt.classifiers import Propagation
 from lpjt.core import coordinates
 from lpjt.selection import evidence
+from lpjt.selection.evidence import every_few
 
 #: So many rows of each domain are looked at.
 MAX_ROWS = 4000
@@ -29,13 +30,14 @@ def choose_scaling(domains, kinds):
         return kinds[0]
     if len({d.X.shape[1] for d in everything}) > 1:
         return max(kinds, key=lambda kind: sum(_separation(d, kind) for d in everything))
-    y = np.concatenate([_some(d.y) for d in domains.sources])
+    y = np.concatenate([every_few(d.y, MAX_ROWS) for d in domains.sources])
     return max(kinds, key=lambda kind: _merit(domains, y, kind))
 
 
 def _merit(domains, y, kind):
     source, target = (
-        np.vstack([_scaled(d, _some(d.X), kind) for d in side]) for side in (domains.sources, domains.targets)
+        np.vstack([_scaled(d, every_few(d.X, MAX_ROWS), kind) for d in side])
+        for side in (domains.sources, domains.targets)
     )
     F = Propagation().start(source, np.eye(len(domains.classes))[y], target)
     nearest = evidence.nearest_targets(source, target)
@@ -48,15 +50,10 @@ def _separation(domain, kind):
     known = np.flatnonzero(domain.y >= 0)
     if len(known) < 2:
         return 0.0
-    known = _some(known)
+    known = every_few(known, MAX_ROWS)
     return evidence.class_separation(_scaled(domain, domain.X[known], kind), domain.y[known])
 
 
 def _scaled(domain, rows, kind):
     """Rows under a scaling of their domain, in float32: shares are compared here, and searches take half the time."""
     return coordinates.scale_rows(rows, coordinates.fit_scaling(domain.X, kind)).astype(np.float32)
-
-
-def _some(rows):
-    """Every row, or an even spread of at most `MAX_ROWS`."""
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), MAX_ROWS)).astype(int)]
