@@ -96,7 +96,7 @@ def test_gromov_matches_a_sample_and_names_the_rest_by_their_neighbours(monkeypa
         shapes.append((C_source.shape, C_target.shape))
         return np.eye(16) / 16  # the first of the one with the first of the other
 
-    gromov = SimpleNamespace(entropic_gromov_wasserstein=plan)
+    gromov = SimpleNamespace(gromov_wasserstein=plan)
     monkeypatch.setitem(sys.modules, "ot", SimpleNamespace(gromov=gromov))
     X_source, y = clusters(0, 30, 5)
     X_target, _ = clusters(1, 40, 8)
