@@ -111,6 +111,8 @@ def jobs(table: str):
         for pair in pairs(table):
             yield pair, "1-NN", nearest_neighbour
             yield pair, "LPJT", lpjt(N_COMPONENTS[table])
+            if table in ("digits", "surf"):
+                yield pair, "LPJT, landmarks", lpjt(N_COMPONENTS[table], landmarks=True)
             if table in ("digits", "surf") or pair.name in ("29 to 09", "05 to 07"):
                 for method, run in presets(table, pair).items():
                     yield pair, method, run
