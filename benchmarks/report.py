@@ -47,9 +47,15 @@ HALVES = {
 OPENING = """# Results
 
 Made by `make results` (benchmarks/results.py) from real files; every figure is computed by that script, but for the
-columns named as the paper's or its authors' program's. Accuracy in per cent. Protocol: **label-free**, that is, no
-target label is used but for the score (and the three given labels a class of the heterogeneous problems); one default
-for all sets but for `n_components`. The paper's figures were tuned with target labels. 1-NN is on unit rows.
+columns named as the paper's or its authors' program's. Accuracy in per cent. 1-NN is on unit rows.
+
+**Protocol.** No fit sees a target label (but for the three given labels a class of the heterogeneous problems), and one
+default serves all sets but for `n_components`. The default itself was *developed on these sets*: a few dozen settings
+(the propagation and its shares, the weights of the graphs and of the coupling, the clipping and choice of the scaling,
+the threshold of the no-shift test) were compared by their target accuracy on subsets of the digits, PIE, SURF,
+EfficientNet and heterogeneous pairs below, and the best compromise kept; `n_components` (150 for PIE, 20 for SURF) was
+chosen likewise. The figures are therefore optimistic for new data, as are the paper's, which were tuned with target
+labels set by set. COIL-20 took part in the choice of the scaling only; no set was held out altogether.
 """
 
 
@@ -83,7 +89,12 @@ def _write_headline(of_table):
                 paper = [PAPER[name][pair] for pair in members] if name in PAPER else []
                 many = f", mean of {len(members)} pairs" if len(members) > 1 else ""
                 body.append([label + many, means[0], np.mean(paper) if paper else "not printed", means[1]])
-    heads = ["real data, label-free, accuracy in %", "1-NN", "the paper's LPJT (tuned with target labels)", "this LPJT"]
+    heads = [
+        "real data, one default developed on these sets, accuracy in %",
+        "1-NN",
+        "the paper's LPJT (tuned set by set)",
+        "this LPJT",
+    ]
     text = README.read_text()
     before, rest = text.split(MARKS[0])
     _, after = rest.split(MARKS[1])
