@@ -87,6 +87,39 @@ def test_a_collapse_is_seen_and_the_best_pass_returned():
         assert_array_equal(guarded.transduction_, last.transduction_)
 
 
+@pytest.mark.parametrize("safeguard", [True, False])
+def test_the_pass_before_a_class_is_lost_is_returned(monkeypatch, safeguard):
+    """Passes 1 and 2 have all classes, later ones call every row of class 2 a 1: pass 2 comes back, and it is said."""
+    from lpjt.classifiers import Propagation
+
+    X, y, X_target, y_target = shifted_pair()
+    n_passes = []
+
+    def decline(self, Z, labels, weights, n_classes):
+        n_passes.append(1)
+        answer = y_target.copy()
+        if len(n_passes) == 1:
+            answer[:6] = (answer[:6] + 1) % 3
+        elif len(n_passes) > 2:
+            answer[answer == 2] = 1
+            answer[: len(n_passes)] = len(n_passes) % 2  # never steady
+        return np.eye(n_classes)[answer]
+
+    monkeypatch.setattr(Propagation, "classify", decline)
+    model = LPJT(random_state=0, scaling="standard", max_iter=5, safeguard=safeguard)
+    if not safeguard:
+        with pytest.warns(UserWarning, match="still changed"):
+            model.fit(X, y, X_target)
+        assert 2 not in model.transduction_
+        return
+    said = r"got worse after pass 2: the evidence fell from .*, the labels fell from 3 to 2 classes.* by pass 5"
+    with pytest.warns(UserWarning, match=said):
+        model.fit(X, y, X_target)
+    assert model.adapted_
+    assert [row["n_classes"] for row in model.history_] == [3, 3, 2, 2, 2]
+    assert_array_equal(model.transduction_, y_target)
+
+
 def test_the_start_is_kept_where_every_pass_loses_the_classes(monkeypatch):
     from lpjt.classifiers import Propagation
 

@@ -16,8 +16,8 @@ from lpjt.core.propagation import unit_rows
 from lpjt.selection.evidence import domain_mixing, every_few
 
 #: Below the first value of `domain_mixing`, by nearest-neighbour labels, the domains are apart, and better labels are
-#: not worth their cost; above the second, by the better labels, the domains are one. Halves of ten real domains,
-#: whatever their class proportions, had 0.86 to 1.02; pairs of real domains had less, but for two of one room.
+#: not worth their cost; above the second, by the better labels, the domains are one. Set between what halves of one
+#: real domain have, whatever their class proportions, and what pairs of different domains have.
 CLEARLY_APART, AS_ONE = 0.6, 0.88
 
 #: So many rows of a side are looked at, or cross-validated, at most.
