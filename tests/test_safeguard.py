@@ -76,8 +76,8 @@ def test_a_collapse_is_seen_and_the_best_pass_returned():
     settings = {"locality_weight": 5.0, "variance_weight": 1e-3, "coupling_weight": 1e-4, "propagation_neighbors": 2}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        guarded = LPJT(random_state=0, **settings).fit(X, y, X_target)
-        last = LPJT(random_state=0, safeguard=False, **settings).fit(X, y, X_target)
+        guarded = LPJT(24, random_state=0, **settings).fit(X, y, X_target)
+        last = LPJT(24, random_state=0, safeguard=False, **settings).fit(X, y, X_target)
     totals = [row["evidence"] for row in guarded.history_]
     returned = evidence.mutual_information(guarded.label_distributions_)
     if max(totals) - totals[-1] > 0.01:

@@ -29,7 +29,7 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimensions of the shared space, d. "auto" is 40, or one and a half times the classes where that is more.
+        Dimensions of the shared space, d. "auto" is 20, or twice the classes where that is more.
     locality_weight : float, default=0.0005
         Weight of the class graphs, :math:`\gamma`.
     variance_weight : float, default=0.1

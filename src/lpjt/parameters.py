@@ -95,7 +95,7 @@ def make_plan(parameters, *, n_classes, one_width):
             f"coupling_weight={coupling} joins A and B by ||A - B||^2, but the widths of the domains differ. Set "
             "coupling_weight to 0 or 'auto', or give domains of equal width."
         )
-    components = max(40, round(1.5 * n_classes)) if p["n_components"] == "auto" else p["n_components"]
+    components = max(20, 2 * n_classes) if p["n_components"] == "auto" else p["n_components"]
     settings = Settings(
         n_components=components,
         locality_weight=p["locality_weight"],

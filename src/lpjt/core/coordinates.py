@@ -44,9 +44,10 @@ def fit_scaling(X, kind):
     Parameters
     ----------
     X : array or csr_array, (n, width)
-    kind : {"standard", "paper", "unit", "none"}
+    kind : {"standard", "paper", "sum-zscore", "unit", "none"}
         "standard": z-score of each column, cut at three deviations, rows of unit length. "paper": rows of sum 1 (where
-        nothing is negative), z-score, rows of unit length. "unit": rows of unit length. Sparse rows are not centred.
+        nothing is negative), z-score, rows of unit length. "sum-zscore": the same, but for the last step. "unit": rows
+        of unit length. Sparse rows are not centred.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def fit_scaling(X, kind):
         return Scaling()
     if kind == "unit":
         return Scaling(unit_rows=True)
-    row_sums = kind == "paper" and X.min() >= 0
+    row_sums = kind in ("paper", "sum-zscore") and X.min() >= 0
     if row_sums:
         X = _divide_rows(X, np.asarray(X.sum(axis=1)).ravel())
     if sparse.issparse(X):
@@ -73,7 +74,7 @@ def fit_scaling(X, kind):
         )
     deviation = np.where(deviation > floor, deviation, np.inf if mean is not None else 1.0)
     clip = CLIP if kind == "standard" else None
-    return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=True)
+    return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=kind != "sum-zscore")
 
 
 def scale_rows(X, scaling):
