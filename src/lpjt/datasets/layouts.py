@@ -1,0 +1,191 @@
+"""Readers for layouts beyond `lpjt.files`: idx, HDF5, features in numbered csv columns, the CDLS demonstration."""
+
+import gzip
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import io
+
+from lpjt.datasets.records import DataError
+from lpjt.files import FileError, read_table
+
+_MATRICES = (
+    "x",
+    "fts",
+    "feas",
+    "fea",
+    "features",
+    "feature",
+    "feat",
+    "feats",
+    "data",
+    "fc7",
+    "fc6",
+    "resnet50_features",
+)
+_LABELS = ("labels", "label", "y", "gnd", "target", "targets", "lbl")
+_IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """Array of an idx file, packed or not: two zero bytes, type, number of sizes, the sizes (big endian), the cells."""
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    try:
+        with gzip.open(path, "rb") if packed else open(path, "rb") as file:
+            content = file.read()
+    except (EOFError, OSError) as error:
+        raise DataError(f"{path}: cannot be unpacked ({error}). It may be truncated: fetch it again.") from error
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES:
+        raise DataError(
+            f"{path}: not an idx file (it begins with {content[:4].hex(' ') or 'nothing'}). Fetch it again."
+        )
+    n_sizes, dtype = content[3], np.dtype(_IDX_TYPES[content[2]])
+    start = 4 + 4 * n_sizes
+    shape = struct.unpack(f">{n_sizes}I", content[4:start]) if len(content) >= start else (0,)
+    wanted, found = int(np.prod(shape)) * dtype.itemsize, len(content) - start
+    if wanted != found:
+        raise DataError(f"{path}: {wanted} bytes of cells are announced, {found} are there. Fetch the file again.")
+    return np.frombuffer(content, dtype, offset=start).reshape(shape)
+
+
+def read_idx_pairs(paths: Iterable[Path]) -> tuple[np.ndarray, np.ndarray]:
+    """Images and labels, images and labels, ...: rows of all pairs below each other."""
+    arrays = [read_idx(path) for path in paths]
+    names = list(paths)
+    for images, labels, name in zip(arrays[::2], arrays[1::2], names[1::2], strict=True):
+        if len(images) != labels.size:
+            raise DataError(f"{name}: {labels.size} labels, but {len(images)} images. Fetch both files again.")
+    X = np.vstack([images.reshape(len(images), -1) for images in arrays[::2]])
+    return X, np.concatenate([labels.ravel() for labels in arrays[1::2]]).astype(np.int64)
+
+
+def read_hdf5(path: Path) -> dict[str, np.ndarray]:
+    """Numeric arrays of an HDF5 file under their paths, such as train/data; MATLAB's are turned to its own order."""
+    try:
+        import h5py
+    except ImportError as error:
+        raise ImportError(f"`h5py` is needed to read {path}. Install it with `pip install 'lpjt[hdf5]'`.") from error
+    arrays: dict[str, np.ndarray] = {}
+
+    def keep(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf" and not name.startswith("#"):
+            arrays[name] = item[()].T if "MATLAB_class" in item.attrs else item[()]
+
+    try:
+        with h5py.File(path, "r") as file:
+            file.visititems(keep)
+    except OSError as error:
+        reason = " ".join(str(error).split())[:160]
+        raise DataError(f"{path}: cannot be read as HDF5 ({reason}). It may be truncated: fetch it again.") from error
+    return arrays
+
+
+def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of usps.h5: the groups train and test, each with data and target."""
+    arrays = read_hdf5(path)
+    wanted = ["train/data", "test/data", "train/target", "test/target"]
+    missing = [name for name in wanted if name not in arrays]
+    if missing:
+        raise DataError(f"{path}: no array {missing[0]} (found: {_listed(arrays)}). {', '.join(wanted)} are wanted.")
+    X = np.vstack([arrays[name].reshape(len(arrays[name]), -1) for name in wanted[:2]])
+    return X, np.concatenate([arrays[name].ravel() for name in wanted[2:]]).astype(np.int64)
+
+
+def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of one domain of CDLS's demonstration: S, or T (the labelled rows) above Ttest."""
+    arrays = read_mat(path)
+    names = ["S"] if role == "source" else ["T", "Ttest"]
+    missing = [name for part in names for name in (part, f"{part}_Label") if name not in arrays]
+    if missing:
+        raise DataError(f"{path}: no array {missing[0]} (found: {_listed(arrays)}). S, T, Ttest and labels are wanted.")
+    X = np.vstack([arrays[name] for name in names])
+    return X, np.concatenate([arrays[f"{name}_Label"].ravel() for name in names]).astype(np.int64)
+
+
+def read_mat(path: Path) -> dict[str, np.ndarray]:
+    """Numeric arrays of a MATLAB file of version 5 or 7.3."""
+    try:
+        arrays = io.loadmat(path)
+    except NotImplementedError:
+        return read_hdf5(path)
+    # The parser fails in as many ways as there are broken files.
+    except Exception as error:
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        raise DataError(f"{path}: cannot be read as mat ({reason}). It may be truncated: fetch it again.") from error
+    return {k: v for k, v in arrays.items() if isinstance(v, np.ndarray) and v.dtype.kind in "biuf"}
+
+
+def read_features(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of deep features as they are found: mat, h5, npz, csv or parquet.
+
+    mat and h5 hold one array of features, (n, width) with or without further sizes of one (pooled maps), and one of n
+    labels; csv has numbers alone with the label in the last column, or a header line that names the label's column.
+    """
+    suffix = path.suffix.lower()
+    if suffix in (".mat", ".h5", ".hdf5"):
+        return _features_of(read_mat(path) if suffix == ".mat" else read_hdf5(path), path)
+    if suffix == ".csv" and (header := _bare_numbers(path)) is not None:
+        return _read_bare_csv(path, header)
+    try:
+        table = read_table(path)
+    except FileError as error:
+        raise DataError(str(error)) from error
+    if table.y is None:
+        raise DataError(f"{path}: no labels found ({table.description}). Save them beside the features as labels.")
+    return table.X, table.y
+
+
+def _features_of(arrays: Mapping[str, np.ndarray], path: Path) -> tuple[np.ndarray, np.ndarray]:
+    by_name = {name.rsplit("/", 1)[-1].lower(): np.squeeze(value) for name, value in arrays.items()}
+    y = next((by_name[name].ravel() for name in _LABELS if name in by_name), None)
+    X = next((by_name[name] for name in _MATRICES if name in by_name and by_name[name].ndim == 2), None)
+    if X is None:
+        matrices = [value for value in by_name.values() if value.ndim == 2]
+        X = matrices[0] if len(matrices) == 1 else None
+    if X is None or y is None:
+        what = "features" if X is None else "labels"
+        raise DataError(f"{path}: no array of {what} (found: {_listed(arrays)}). Save them as fts and labels.")
+    if len(X) != len(y) and X.shape[1] == len(y):
+        X = X.T
+    if len(X) != len(y):
+        raise DataError(
+            f"{path}: {len(y)} labels, but features of {X.shape[0]} x {X.shape[1]}. One label a row is wanted."
+        )
+    return X, y.astype(np.int64)
+
+
+def _bare_numbers(path: Path) -> int | None:
+    """Header lines, 0 or 1, of a csv file whose columns have no names; None where they have."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        cells = file.readline().split(",")
+    try:
+        numbers = [float(cell) for cell in cells]
+    except ValueError:
+        return None
+    return int(len(numbers) > 2 and numbers == list(range(len(numbers))))
+
+
+def _read_bare_csv(path: Path, header: int) -> tuple[np.ndarray, np.ndarray]:
+    """Features in float32 (VisDA has 152397 x 2048 of them), the label in the last column."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(f"`pandas` is needed to read {path}. Install it with `pip install 'lpjt[cli]'`.") from error
+    try:
+        cells = pandas.read_csv(path, header=None, skiprows=header, dtype=np.float32).to_numpy()
+    except ValueError as error:
+        reason = " ".join(str(error).split())[:160]
+        raise DataError(f"{path}: cannot be read as numbers ({reason}). It may be truncated: get it again.") from error
+    labels = cells[:, -1]
+    fractions = labels[labels != np.round(labels)]
+    if len(fractions):
+        raise DataError(f"{path}: the last column holds fractions, such as {fractions[0]}. Labels are wanted there.")
+    return cells[:, :-1], labels.astype(np.int64)
+
+
+def _listed(arrays: Mapping[str, np.ndarray]) -> str:
+    return ", ".join(f"{name} {value.shape}" for name, value in arrays.items()) or "nothing"
