@@ -1,0 +1,358 @@
+"""Methods without adaptation, and what all methods of plain, subspace, geodesic and transport have in common."""
+
+import os
+import pickle
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
+
+import oracles
+import oracles_baselines_subspace as naive
+from lpjt.baselines._parts import choose_errors, fit_rule, principal_directions
+from lpjt.baselines.geodesic import GFK
+from lpjt.baselines.plain import (
+    PCASVM,
+    LinearSVM,
+    NearestNeighbor,
+    TargetPropagation,
+    TargetSVM,
+)
+from lpjt.baselines.subspace import LSSA, SA, SDA
+from lpjt.baselines.transport import CORAL, OptimalTransport
+from problems import masked, shifted_pair, widened
+
+needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+
+EQUAL_WIDTHS = [
+    NearestNeighbor(),
+    LinearSVM(C=1.0),
+    LinearSVM(form="nu-svm"),
+    SA(n_components=4),
+    SA(n_components=4, classifier="svm", C=1.0),
+    SA(n_components=4, classifier="nu-svm"),
+    SDA(n_components=4),
+    LSSA(n_components=4, C=1.0),
+    GFK(n_components=3),
+    GFK(n_components=3, subspace="pls"),
+    CORAL(C=1.0),
+    OptimalTransport(),
+]
+ANY_WIDTHS = [PCASVM(n_components=4, C=1.0), PCASVM(n_components=4, joint=False, classifier="nn")]
+NEEDY = [TargetSVM(), TargetPropagation(n_neighbors=5)]
+ALL = [*EQUAL_WIDTHS, *ANY_WIDTHS, *NEEDY]
+
+
+def words(model):
+    return repr(model).replace("\n", "")
+
+
+every = pytest.mark.parametrize("model", ALL, ids=words)
+
+
+def few(model, y_target):
+    """Labels for a model that needs some, None for the others."""
+    return masked(y_target, 3) if model._needs_target_labels else None
+
+
+# What all have in common.
+
+
+@every
+def test_labels_are_the_callers_whatever_their_dtype(model):
+    X, y, X_target, y_target = shifted_pair()
+    names = np.array(["cat", "dog", "yak"])
+    codes = clone(model).fit(X, y, X_target, few(model, y_target))
+    given = few(model, y_target)
+    given = None if given is None else [None if code < 0 else names[code] for code in given]
+    found = clone(model).fit(X, names[y], X_target, given)
+    assert_array_equal(found.transduction_, names[codes.transduction_])
+    assert_array_equal(found.classes_, names)
+    assert found.predict(X_target[:5]).dtype == names.dtype
+
+
+@every
+def test_most_labels_are_right_where_the_shift_is_small(model):
+    X, y, X_target, y_target = shifted_pair(shift=0.2)
+    found = clone(model).fit_predict(X, y, X_target, few(model, y_target))
+    # Components of domains that are not aligned mean nothing to each other.
+    least = 0.2 if getattr(model, "joint", "auto") is False else 0.85
+    assert np.mean(found == y_target) >= least
+
+
+@every
+def test_rows_may_come_in_any_order(model):
+    X, y, X_target, y_target = shifted_pair(seed=3)
+    rng = np.random.default_rng(0)
+    rows, places = rng.permutation(len(X)), rng.permutation(len(X_target))
+    given = few(model, y_target)
+    found = clone(model).fit(X, y, X_target, given).transduction_
+    again = clone(model).fit(X[rows], y[rows], X_target[places], None if given is None else given[places])
+    assert_array_equal(again.transduction_, found[places])
+
+
+@every
+def test_rows_of_fit_are_predicted_as_they_were_labelled(model):
+    X, y, X_target, y_target = shifted_pair(seed=1)
+    given = few(model, y_target)
+    fitted = clone(model).fit(X, y, X_target, given)
+    unlabelled = slice(None) if given is None else given < 0
+    assert_array_equal(fitted.predict(X_target)[unlabelled], fitted.transduction_[unlabelled])
+    assert_array_equal(fitted.predict(X_target[7:9]), fitted.predict(X_target)[7:9])
+    assert fitted.predict(X_target[:1] + 1e-9).shape == (1,)
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X_target), fitted.predict(X_target))
+
+
+@every
+def test_given_labels_are_kept(model):
+    X, y, X_target, y_target = shifted_pair(seed=2)
+    wrong = masked((y_target + 1) % 3, 4)
+    found = clone(model).fit(X, y, X_target, wrong).transduction_
+    assert_array_equal(found[wrong >= 0], wrong[wrong >= 0])
+
+
+@every
+def test_inputs_are_not_written(model):
+    X, y, X_target, y_target = shifted_pair()
+    given = few(model, y_target)
+    before = [X.copy(), y.copy(), X_target.copy()]
+    for array in (X, y, X_target):
+        array.setflags(write=False)
+    fitted = clone(model).fit(X, y, X_target, given)
+    fitted.predict(X_target)
+    for array, copy in zip((X, y, X_target), before, strict=True):
+        assert_array_equal(array, copy)
+
+
+@every
+def test_single_precision_gives_the_same_labels(model):
+    X, y, X_target, y_target = shifted_pair(shift=0.2, apart=6.0)
+    given = few(model, y_target)
+    double = clone(model).fit(X, y, X_target, given)
+    single = clone(model).fit(X.astype(np.float32), y, X_target.astype(np.float32), given)
+    assert np.mean(single.transduction_ == double.transduction_) >= 0.98
+    if hasattr(single, "transform"):
+        assert single.transform(X_target.astype(np.float32)).dtype == np.float32
+
+
+@every
+def test_sparse_rows_are_taken(model):
+    X, y, X_target, y_target = shifted_pair()
+    given = few(model, y_target)
+    dense = clone(model).fit(X, y, X_target, given).transduction_
+    found = clone(model).fit(sparse.csr_matrix(X), y, sparse.csr_matrix(X_target), given).transduction_
+    assert_array_equal(found, dense)
+
+
+@pytest.mark.parametrize("model", EQUAL_WIDTHS, ids=words)
+def test_other_widths_are_refused_in_words(model):
+    X, y, X_target, _ = shifted_pair()
+    with pytest.raises(ValueError) as caught:
+        clone(model).fit(X, y, widened(X_target, 11))
+    assert f"{type(model).__name__} needs domains of one width" in str(caught.value)
+    assert "source has 8 columns and the target 11" in str(caught.value)
+
+
+@pytest.mark.parametrize("model", [*ANY_WIDTHS, *NEEDY], ids=words)
+def test_other_widths_are_taken_where_the_method_can(model):
+    X, y, X_target, y_target = shifted_pair()
+    fitted = clone(model).fit(X, y, widened(X_target, 11), masked(y_target, 3))
+    assert fitted.n_features_in_ == 11
+    assert fitted.predict(widened(X_target, 11)).shape == y_target.shape
+
+
+@pytest.mark.parametrize("model", NEEDY, ids=words)
+def test_missing_target_labels_are_refused_in_words(model):
+    X, y, X_target, _ = shifted_pair()
+    for given in (None, np.full(len(X_target), -1)):
+        with pytest.raises(ValueError) as caught:
+            clone(model).fit(X, y, X_target, given)
+        assert f"{type(model).__name__} learns from labelled target rows" in str(caught.value)
+
+
+@pytest.mark.parametrize("model", [model for model in ALL if hasattr(model, "n_components")], ids=words)
+def test_more_components_than_rows_or_columns_are_reduced(model):
+    X, y, X_target, _ = shifted_pair(width=30)
+    with pytest.warns(RuntimeWarning, match="half of the 30") if isinstance(model, GFK) else nullcontext():
+        fitted = clone(model).set_params(n_components=500).fit(X, y, X_target[:9])
+    assert np.isfinite(fitted.transform(X_target)).all()
+    assert fitted.transform(X, "source").shape[1] == fitted.transform(X_target).shape[1]
+
+
+# Each by itself.
+
+
+def test_principal_directions_are_the_leading_eigenvectors_of_the_covariance():
+    rng = np.random.default_rng(0)
+    for shape in ((40, 7), (5, 12)):
+        X = rng.normal(size=shape) * np.linspace(1, 3, shape[1])
+        directions, variances = principal_directions(X, 3)
+        expected, values = naive.principal(X, 3)
+        assert_allclose(variances, values, rtol=1e-10)
+        assert_allclose(np.abs(np.sum(directions * expected, axis=0)), 1, rtol=1e-10)
+        assert_allclose(directions.T @ directions, np.eye(3), atol=1e-12)
+        assert (directions[np.abs(directions).argmax(axis=0), range(3)] > 0).all()
+
+
+def test_principal_directions_stop_at_the_rank():
+    rng = np.random.default_rng(0)
+    flat = rng.normal(size=(30, 2)) @ rng.normal(size=(2, 9))
+    assert principal_directions(flat, 6)[0].shape == (9, 2)
+    assert principal_directions(flat[:4].T @ flat[:4])[0].shape[1] <= 2
+    constant, variances = principal_directions(np.ones((5, 4)), 3)
+    assert constant.shape == (4, 1)
+    assert variances[0] == 0
+
+
+def test_nearest_neighbour_is_the_row_at_the_least_distance():
+    X, y, X_target, _ = shifted_pair(apart=1.0)
+    found = NearestNeighbor(scaling="none").fit(X, y, X_target).transduction_
+    assert_array_equal(found, oracles.nearest_labels(X, y, X_target))
+
+
+def test_svm_minimises_its_objective_on_the_source_alone():
+    X, y, X_target, _ = shifted_pair(n_classes=2, apart=0.7)
+    signs = 2.0 * y - 1
+    model = LinearSVM(C=0.5, scaling="none").fit(X, y, X_target)
+
+    def objective(w, b):
+        return w @ w / 2 + 0.5 * np.maximum(0, 1 - signs * (X @ w + b)).sum()
+
+    w, b = model._rule.coef_.ravel(), float(model._rule.intercept_[0])
+    rng = np.random.default_rng(0)
+    for size in (1e-1, 1e-2):
+        for _ in range(100):
+            assert objective(w, b) <= objective(w + size * rng.normal(size=8), b + size * rng.normal()) + 1e-4
+    elsewhere = LinearSVM(C=0.5, scaling="none").fit(X, y, X_target + 5.0)
+    assert_allclose(elsewhere._rule.coef_, model._rule.coef_)  # the target has no say
+
+
+def test_the_nu_form_bounds_the_share_of_rows_within_the_margin():
+    X, y, X_target, _ = shifted_pair(n_classes=2, apart=0.7)
+    rule = LinearSVM(form="nu-svm", scaling="none").fit(X, y, X_target)._rule
+    outside = np.abs(rule.dual_coef_).ravel() >= np.abs(rule.dual_coef_).max() * (1 - 1e-6)
+    assert outside.sum() <= 0.5 * len(X) <= len(rule.support_) + 1  # nu is a bound on errors, and one on vectors
+
+
+def test_svmt_sees_the_labelled_target_rows_alone():
+    X, y, X_target, y_target = shifted_pair()
+    given = masked(y_target, 4)
+    model = TargetSVM(scaling="none").fit(X, y, X_target, given)
+    expected = SVC(kernel="linear", C=1.0).fit(X_target[given >= 0], given[given >= 0])
+    assert_array_equal(model.predict(X_target), expected.predict(X_target))
+    without = TargetSVM(scaling="none").fit(np.zeros((6, 2)), [0, 1, 2, 0, 1, 2], X_target, given)
+    assert_array_equal(without.transduction_, model.transduction_)
+
+
+def test_svmt_with_one_class_answers_it():
+    X, y, X_target, _ = shifted_pair()
+    given = np.full(len(X_target), -1)
+    given[5] = 2
+    assert_array_equal(TargetSVM().fit(X, y, X_target, given).transduction_, 2)
+
+
+@pytest.mark.parametrize("n_neighbors", [3, 8])
+def test_target_propagation_is_the_harmonic_solution(n_neighbors):
+    X, y, X_target, y_target = shifted_pair(apart=1.2, n_target=60)
+    given = masked(y_target, 3)
+    model = TargetPropagation(n_neighbors=n_neighbors, scaling="none").fit(X, y, X_target, given)
+    assert_array_equal(model.transduction_, naive.propagate(X_target, given, 3, n_neighbors))
+
+
+def test_target_propagation_never_answers_a_class_without_a_labelled_row():
+    X, y, X_target, y_target = shifted_pair()
+    given = masked(y_target, 3)
+    given[given == 0] = -1
+    assert set(TargetPropagation().fit(X, y, X_target, given).transduction_) == {1, 2}
+    assert_array_equal(TargetPropagation().fit(X, y, X_target, y_target).transduction_, y_target)
+
+
+def test_joint_pca_has_one_basis_and_separate_pca_two():
+    X, y, X_target, _ = shifted_pair()
+    both = PCASVM(n_components=3, scaling="none").fit(X, y, X_target)
+    P, _ = naive.principal(np.vstack([X, X_target]), 3)
+    for domain, rows in (("source", X), ("target", X_target)):
+        assert_allclose(np.abs(both.transform(rows, domain)), np.abs(rows @ P), atol=1e-8)
+    apart = PCASVM(n_components=3, joint=False, scaling="none").fit(X, y, X_target)
+    for domain, rows in (("source", X), ("target", X_target)):
+        P, _ = naive.principal(rows, 3)
+        assert_allclose(np.abs(apart.transform(rows, domain)), np.abs(rows @ P), atol=1e-8)
+
+
+def test_joint_pca_of_other_widths_is_refused_in_words():
+    X, y, X_target, _ = shifted_pair()
+    with pytest.raises(ValueError, match=r"joint=True needs domains of one width, but the source has 8 columns"):
+        PCASVM(joint=True).fit(X, y, widened(X_target, 11))
+
+
+def test_the_weight_of_errors_is_that_of_best_cross_validation():
+    X, y, X_target, _ = shifted_pair(apart=0.6)
+    scores = []
+    for C in (0.01, 0.1, 1.0, 10.0, 100.0):
+        folds = StratifiedKFold(2).split(X, y)
+        scores.append(np.mean([SVC(kernel="linear", C=C).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds]))
+    assert len(set(scores)) > 1
+    expected = (0.01, 0.1, 1.0, 10.0, 100.0)[int(np.argmax(scores))]
+    chosen = LinearSVM(scaling="none").fit(X, y, X_target)._rule.C
+    assert chosen == expected
+    assert choose_errors(X[:3], np.arange(3)) == 1.0  # nothing to validate by
+    assert choose_errors(X[:4], np.array([0, 1, 1, 1])) == 1.0
+
+
+def test_a_rare_class_does_not_stop_the_choice():
+    X, y, X_target, _ = shifted_pair()
+    y = np.where(np.arange(90) == 0, 3, y)
+    with pytest.warns(UserWarning, match="Only one source row") as caught:
+        LinearSVM().fit(X, y, X_target)
+    assert len(caught) == 1
+
+
+def test_a_rule_of_one_class_answers_it():
+    assert_array_equal(fit_rule("svm", np.eye(3), np.array([4, 4, 4])).predict(np.zeros((2, 3))), [4, 4])
+
+
+# Published figures, on the same files: see the columns NN and PCA of Table 2 of Long et al., ICCV 2013.
+
+SURF = {
+    "C to A": (23.70, 36.95),
+    "C to W": (25.76, 32.54),
+    "C to D": (25.48, 38.22),
+    "A to C": (26.00, 34.73),
+    "A to W": (29.83, 35.59),
+    "A to D": (25.48, 27.39),
+    "W to C": (19.86, 26.36),
+    "W to A": (22.96, 31.00),
+    "W to D": (59.24, 77.07),
+    "D to C": (26.27, 29.65),
+    "D to A": (28.50, 32.05),
+    "D to W": (63.39, 75.93),
+}
+
+
+def accuracy(model, table, pair):
+    from lpjt.datasets import load_problem
+
+    problem = load_problem(table, pair)
+    found = model.fit(problem.X_source, problem.y_source, problem.X_target).transduction_
+    return 100 * np.mean(found == problem.y_target)
+
+
+@needs_data
+@pytest.mark.parametrize("pair", SURF)
+def test_nearest_neighbour_and_pca_on_surf_are_as_published(pair):
+    nn, pca = SURF[pair]
+    assert accuracy(NearestNeighbor(scaling="sum-zscore"), "surf", pair) == pytest.approx(nn, abs=0.01)
+    found = accuracy(PCASVM(classifier="nn", scaling="sum-zscore"), "surf", pair)
+    assert found == pytest.approx(pca, abs=0.2)
+
+
+@needs_data
+@pytest.mark.parametrize(("pair", "nn", "pca"), [("MNIST to USPS", 65.94, 66.22), ("USPS to MNIST", 44.70, 44.95)])
+def test_nearest_neighbour_and_pca_on_digits_are_as_published(pair, nn, pca):
+    assert accuracy(NearestNeighbor(), "digits", pair) == pytest.approx(nn, abs=0.01)
+    assert accuracy(PCASVM(classifier="nn"), "digits", pair) == pytest.approx(pca, abs=0.01)
