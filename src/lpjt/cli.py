@@ -1,4 +1,4 @@
-"""The command line: ``lpjt adapt | demo``. Commands live in `lpjt.commands`; this module registers them."""
+"""The command line: ``lpjt adapt | data | demo | reproduce``, whose commands live in `lpjt.commands`."""
 
 import sys
 from importlib.metadata import version
@@ -25,6 +25,8 @@ def build_app():
 
     from lpjt import demo
     from lpjt.commands.adapt import adapt
+    from lpjt.commands.data import data_app
+    from lpjt.commands.reproduce import reproduce
 
     app = typer.Typer(
         name="lpjt",
@@ -50,4 +52,6 @@ def build_app():
 
     app.command()(adapt)
     app.command(name="demo")(demo.main)
+    app.add_typer(data_app, name="data")
+    app.command()(reproduce)
     return app

@@ -1,0 +1,182 @@
+"""``lpjt reproduce``: the paper's tables and figures, run here."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from lpjt.commands.output import console, one_line_errors
+
+_TABLES_HELP = (
+    "Tables (digits, pie, surf, ...; `lpjt reproduce list` names all), figures (fig-sensitivity, fig-convergence, "
+    "fig-landmarks, fig-embedding), or the groups compare and results."
+)
+
+
+def reproduce(
+    tables: Annotated[list[str], typer.Argument(metavar="TABLE...", help=_TABLES_HELP, show_default=False)],
+    methods: Annotated[str | None, typer.Option(help="Methods, with commas between; all that suit by default.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="Pairs, with commas between, e.g. '05 to 07,29 to 09'.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="How many seeds, or which, e.g. 5 or 0,3,7.")] = None,
+    protocol: Annotated[str, typer.Option(help="label-free, published or oracle.")] = "label-free",
+    store: Annotated[
+        Path, typer.Option(help="Directory of the rows; a run that was broken off goes on from it.")
+    ] = Path("lpjt-results"),
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the tables too: .md, .csv or .html; of figures, where.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time, each in a process of its own.")] = 1,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which a run is ended.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before.")] = False,
+    show_only: Annotated[bool, typer.Option("--show", help="Run nothing; show the rows in the store.")] = False,
+) -> None:
+    """Run the paper's tables: every method on the same files, beside the figures printed in the paper."""
+    screen = console()
+    with one_line_errors():
+        if tables == ["list"]:
+            _list(screen)
+            return
+        figures = [name for name in tables if name.startswith("fig")]
+        wanted = [name for name in tables if name not in figures]
+        for name in figures:
+            _figure(screen, name, output, _split(pairs), jobs)
+        if wanted:
+            choice = {"methods": _split(methods), "pairs": _split(pairs), "seeds": _seeds(seeds), "protocol": protocol}
+            running = {"n_jobs": jobs, "timeout": timeout, "retry_failed": retry_failed}
+            _tables(screen, wanted, store, output, choice=choice, running=running, show_only=show_only)
+
+
+def _tables(
+    screen: Console,
+    names: list[str],
+    store_path: Path,
+    output: Path | None,
+    *,
+    choice: dict[str, Any],
+    running: dict[str, Any],
+    show_only: bool,
+) -> None:
+    from lpjt.benchmarks.plan import expand_tables, plan_jobs
+    from lpjt.benchmarks.store import Store
+    from lpjt.report.markup import to_terminal
+    from lpjt.report.tables import reproduce_grid
+    from lpjt.report.writing import check_report_path, write_grids
+
+    if output is not None:
+        check_report_path(output)
+    wanted = expand_tables(names)
+    jobs = plan_jobs(wanted, **choice)
+    _check_data(jobs)
+    store = Store(store_path)
+    if not show_only:
+        _run(screen, jobs, store, running)
+    keys = {job.key for job in jobs}
+    rows = [row for row in store.rows() if row["key"] in keys]
+    grids = {}
+    for name in dict.fromkeys(table.name for table, _ in wanted):
+        of_table = [row for row in rows if row["table"] == name]
+        if of_table:
+            grids[name] = reproduce_grid(of_table, name, choice["protocol"])
+            screen.print(to_terminal(grids[name], width=screen.width))
+            screen.print()
+    if output is not None and grids:
+        for path in write_grids(grids, output):
+            screen.print(f"Written: {path}")
+    missing = len(keys) - len({row["key"] for row in rows})
+    if missing:
+        screen.print(f"{missing} of {len(keys)} runs are not in {store_path}. Leave out --show to run them.")
+    failed = sum(row["status"] != "ok" for row in rows)
+    screen.print(f"{len(rows)} rows in {store_path}" + (f", {failed} of them failed." if failed else "."))
+
+
+def _check_data(jobs: Sequence[Any]) -> None:
+    """Fail before the first run where a file is missing, with what to fetch, instead of in every row."""
+    from lpjt.datasets import locate
+
+    for table, pair in dict.fromkeys((job.table, job.pair) for job in jobs):
+        locate(table, pair)
+
+
+def _run(screen: Console, jobs: Sequence[Any], store: Any, running: dict[str, Any]) -> None:
+    from lpjt.benchmarks.runner import run_jobs
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(),
+        TextColumn("{task.fields[rest]}"),
+    )  # fmt: skip
+    now: dict[str, str] = {}
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task("Running", total=len(jobs), rest="")
+
+        def on_event(event: Any) -> None:
+            label = f"{event.job.table} {event.job.pair}, {event.job.method}"
+            if event.kind == "start":
+                now[event.job.key] = label
+            else:
+                now.pop(event.job.key, None)
+            if event.kind == "end" and event.row["status"] != "ok":
+                print(f"{event.row['status']}: {label}: {event.row['message']}", file=sys.stderr)
+            rest = "" if event.remaining is None else f"about {_duration(event.remaining)} left"
+            progress.update(task, completed=event.done, description="; ".join(now.values()) or "Running", rest=rest)
+
+        run_jobs(jobs, store, on_event=on_event, **running)
+
+
+def _figure(screen: Console, name: str, output: Path | None, pairs: list[str] | None, jobs: int) -> None:
+    from lpjt.report.figures import find_figure, make_figure
+
+    find_figure(name)
+    with screen.status(f"{name} ...") as status:
+
+        def on_progress(done: int, total: int, what: str) -> None:
+            status.update(f"{name}: {done} of {total}, {what}")
+
+        written = make_figure(name, output or Path("figures"), pair=pairs, n_jobs=jobs, on_progress=on_progress)
+    for path in written:
+        screen.print(f"Written: {path}")
+
+
+def _list(screen: Console) -> None:
+    from rich.table import Table
+
+    from lpjt.benchmarks.plan import GROUPS
+    from lpjt.datasets import TABLES
+    from lpjt.report.figures import FIGURES
+
+    grid = Table(title="What can be reproduced")
+    for heading in ("name", "kind", "pairs", "what"):
+        grid.add_column(heading, justify="right" if heading == "pairs" else "left")
+    for table in TABLES.values():
+        grid.add_row(table.name, table.kind, str(len(table.pairs)), table.title)
+    for name, what in GROUPS.items():
+        grid.add_row(name, "group", "", what)
+    for name, figure in FIGURES.items():
+        grid.add_row(name, "figure", "", figure.title)
+    screen.print(grid)
+
+
+def _split(text: str | None) -> list[str] | None:
+    return [part.strip() for part in text.split(",") if part.strip()] if text else None
+
+
+def _seeds(text: str | None) -> list[int] | None:
+    """A count without a comma, the seeds themselves with one."""
+    if text is None:
+        return None
+    try:
+        values = [int(part) for part in text.split(",") if part.strip()]
+    except ValueError as error:
+        raise ValueError(f"--seeds {text!r} is not a count such as 5, nor a list such as 0,1,2.") from error
+    if not values or min(values) < 0 or ("," not in text and values[0] < 1):
+        raise ValueError(f"--seeds {text!r}: give a count of 1 or more, or a list of seeds of 0 or more.")
+    return values if "," in text else list(range(values[0]))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
