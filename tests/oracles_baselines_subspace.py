@@ -70,7 +70,7 @@ def all_distances(X):
 
 
 def geodesic(P_source, P_target, t):
-    """Phi(t) = P_s U_1 Gamma(t) - R_s U_2 Sigma(t), Gong et al., Eq. (2), with the complement R_s of the source."""
+    """Phi(t) = P_s U_1 Gamma(t) - R_s U_2 Sigma(t), Gong et al., section 3, with the complement R_s of the source."""
     complement = linalg.null_space(P_source.T)
     U1, cosines, Vt = linalg.svd(P_source.T @ P_target)
     angles = np.arccos(np.clip(cosines, -1, 1))

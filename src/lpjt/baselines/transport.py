@@ -112,9 +112,9 @@ class OptimalTransport(Baseline):
     .. math:: \min_{\pi \ge 0} \; \langle \pi, D \rangle + \epsilon \sum_{ij} \pi_{ij} \log \pi_{ij}
               + \eta \sum_j \sum_c \|\pi_{I_c j}\|_1^{1/2}, \quad \pi 1 = 1 / n_s, \; \pi^\top 1 = 1 / n_t
 
-    (Eqs. 8 and 13 of the reference, with p = 1/2), D the squared distances in units of their median and I_c the source
-    rows of class c: the last term keeps a target row from receiving mass of several classes. Source row i goes to its
-    barycentre :math:`n_s \sum_j \pi_{ij} x_j` (Eq. 15).
+    (sections 3 and 4 of the reference, with p = 1/2), D the squared distances in units of their median and I_c the
+    source rows of class c: the last term keeps a target row from receiving mass of several classes. Source row i goes
+    to its barycentre :math:`n_s \sum_j \pi_{ij} x_j`.
 
     Parameters
     ----------

@@ -1,23 +1,16 @@
 """Which runs a table needs: pairs, methods, seeds and a protocol become jobs."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from lpjt.benchmarks.measure import Job
 from lpjt.benchmarks.methods import METHODS, PROTOCOLS, Method, find_method, make_method
 from lpjt.datasets import TABLES, TableSpec, find_pair, find_table
 
 #: Several tables under one name.
-GROUPS = {
-    "compare": "every method on digits and on three pairs of PIE, without and with a few target labels",
-    "results": "all tables of docs/results.md",
-}
+GROUPS = {"compare": "every method on digits and on three pairs of PIE, some with a few target labels"}
 
 _THREE_OF_PIE = ("05 to 07", "27 to 09", "29 to 05")
-_RESULTS = (
-    "digits", "pie", "surf", "efficientnet", "coil", "amazon", "googlenet",
-    "digits-few", "surf-efficientnet", "surf-googlenet", "googlenet-efficientnet", "cdls-demo",
-    "halves-same", "halves-proportions", "halves-missing",
-)  # fmt: skip
 
 #: Variants of LPJT are asked for by name, but for the presets under the protocol in which they stand for it.
 _PRESETS = ("LPJT (paper)", "LPJT (code)")
@@ -25,24 +18,39 @@ _VARIANTS = (*_PRESETS, "LPJT (landmarks)")
 _N_SEEDS = 5
 
 
-def expand_tables(names: Sequence[str]) -> list[tuple[TableSpec, tuple[str, ...]]]:
-    """Tables, each with the pairs wanted, from names of tables and groups."""
-    wanted: list[tuple[TableSpec, tuple[str, ...]]] = []
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A table to be run: its pairs, and where a group says so its methods and seeds."""
+
+    table: TableSpec
+    pairs: tuple[str, ...]
+    methods: tuple[str, ...] | None = None  # None: every method that the table is for
+    seeds: tuple[int, ...] | None = None  # None: 0 to 4 where labelled rows are drawn, and 0 elsewhere
+
+
+def expand_tables(names: Sequence[str]) -> list[Wanted]:
+    """What the names of tables and groups stand for."""
+    wanted: list[Wanted] = []
     for name in names:
         if name == "compare":
-            for table in ("digits", "pie", "digits-few", "pie-few"):
-                spec = find_table(table)
-                wanted.append((spec, _THREE_OF_PIE if table.startswith("pie") else spec.pairs))
-        elif name == "results":
-            wanted += [(TABLES[table], TABLES[table].pairs) for table in _RESULTS]
+            wanted += _compared()
         else:
             spec = find_table(name)
-            wanted.append((spec, spec.pairs))
+            wanted.append(Wanted(spec, spec.pairs))
+    return wanted
+
+
+def _compared() -> list[Wanted]:
+    """Digits and three pairs of PIE: methods without target labels, then those that need them and LPJT, one seed."""
+    labelled = (*(method.name for method in METHODS.values() if method.needs_target_labels), "LPJT")
+    wanted = []
+    for name, pairs in (("digits", TABLES["digits"].pairs), ("pie", _THREE_OF_PIE)):
+        wanted += [Wanted(TABLES[name], pairs), Wanted(TABLES[f"{name}-few"], pairs, labelled, (0,))]
     return wanted
 
 
 def plan_jobs(
-    tables: Iterable[tuple[TableSpec, Sequence[str]]],
+    tables: Iterable[Wanted],
     *,
     methods: Sequence[str] | None = None,
     pairs: Sequence[str] | None = None,
@@ -53,10 +61,9 @@ def plan_jobs(
 
     Parameters
     ----------
-    tables : of (table, pairs)
-    methods : names, or None for every method that the table is for
-    pairs : names to keep, or None
-    seeds : of the splits and of what the methods draw; None is 0 to 4 where labelled rows are drawn, and 0 elsewhere
+    tables : of Wanted
+    methods, pairs, seeds
+        What to run instead of what the tables themselves want; None leaves it to them.
     protocol : {"label-free", "published", "oracle"}
 
     Returns
@@ -66,10 +73,11 @@ def plan_jobs(
     if protocol not in PROTOCOLS:
         raise ValueError(f"There is no protocol {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
     jobs = []
-    for table, of_table in tables:
-        chosen = [find_pair(table.name, pair) for pair in pairs] if pairs else list(of_table)
-        drawn = range(_n_seeds(table)) if seeds is None else seeds
-        for method in methods_of(table, methods, protocol):
+    for wanted in tables:
+        table = wanted.table
+        chosen = [find_pair(table.name, pair) for pair in pairs] if pairs else list(wanted.pairs)
+        drawn = seeds if seeds is not None else wanted.seeds or range(_n_seeds(table))
+        for method in methods_of(table, methods or wanted.methods, protocol):
             jobs += [make_job(table, pair, method, seed, protocol) for pair in chosen for seed in drawn]
     return jobs
 

@@ -13,7 +13,7 @@ from lpjt.commands.output import console, one_line_errors
 
 _TABLES_HELP = (
     "Tables (digits, pie, surf, ...; `lpjt reproduce list` names all), figures (fig-sensitivity, fig-convergence, "
-    "fig-landmarks, fig-embedding), or the groups compare and results."
+    "fig-landmarks, fig-embedding), or the group compare."
 )
 
 
@@ -77,7 +77,7 @@ def _tables(
     keys = {job.key for job in jobs}
     rows = [row for row in store.rows() if row["key"] in keys]
     grids = {}
-    for name in dict.fromkeys(table.name for table, _ in wanted):
+    for name in dict.fromkeys(one.table.name for one in wanted):
         of_table = [row for row in rows if row["table"] == name]
         if of_table:
             grids[name] = reproduce_grid(of_table, name, choice["protocol"])
