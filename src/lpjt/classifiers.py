@@ -146,7 +146,8 @@ class FeasibleNuSVC(NuSVC):
                 try:
                     return super().fit(X, y, sample_weight)
                 except ValueError as error:
-                    if "infeasible" not in str(error) or self.nu < 1e-3:
+                    # "not finite": nu is exactly what the smaller of two classes allows, and no margin is defined.
+                    if not any(words in str(error) for words in ("infeasible", "not finite")) or self.nu < 1e-3:
                         raise
                     self.nu *= 0.7
         finally:

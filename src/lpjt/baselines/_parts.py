@@ -44,19 +44,8 @@ def fit_rule(kind: str, X: np.ndarray, y: np.ndarray, C: float | str = 1.0) -> A
     if kind == "nn" or len(np.unique(y)) == 1:  # of one class there is nothing to separate
         return KNeighborsClassifier(n_neighbors=1, algorithm="brute").fit(X, y)
     if kind == "nu-svm":
-        return _fit_nu_svm(X, y)
+        return FeasibleNuSVC(nu=NU, kernel="linear").fit(X, y)
     return SVC(C=choose_errors(X, y) if C == "auto" else C, kernel="linear").fit(X, y)
-
-
-def _fit_nu_svm(X: np.ndarray, y: np.ndarray) -> Any:
-    nu = NU
-    while True:
-        try:
-            return FeasibleNuSVC(nu=nu, kernel="linear").fit(X, y)
-        except ValueError as error:  # nu is exactly what the smaller of two classes allows: no margin is defined
-            if "not finite" not in str(error) or nu < 1e-3:
-                raise
-            nu *= 0.7
 
 
 def choose_errors(X: np.ndarray, y: np.ndarray) -> float:

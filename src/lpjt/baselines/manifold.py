@@ -10,9 +10,9 @@ from sklearn.svm import LinearSVC
 
 from lpjt._sklearn import Interval
 from lpjt.baselines._base import Baseline, Embedding, Side
+from lpjt.baselines._parts import principal_directions
 from lpjt.baselines._projection import gap_weights, known_or, nearest_codes
 from lpjt.baselines.geodesic import geodesic_root
-from lpjt.baselines.plain import principal_directions
 from lpjt.core.moments import averaging_matrix
 from lpjt.core.propagation import unit_rows
 
