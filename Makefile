@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench results docs clean
+.PHONY: help install demo test lint bench results figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -34,8 +34,11 @@ lint: $(STAMP)  ## style, types, and who may import whom
 bench: $(STAMP)  ## times and peak memory, as ratios to one pass of X'X
 	$(BIN)/python benchmarks/bench.py $(ARGS)
 
-results: $(STAMP)  ## the figures of docs/results.md (needs LPJT_DATA)
+results: $(STAMP)  ## docs/results.md: runs what is not stored yet (needs LPJT_DATA; hours for everything), ARGS=--page writes only
 	$(BIN)/python benchmarks/results.py $(ARGS)
+
+figures: $(STAMP)  ## the paper's figures, in docs/figures (needs LPJT_DATA)
+	$(BIN)/lpjt reproduce fig-sensitivity fig-convergence fig-embedding -o docs/figures --jobs 2
 
 docs: $(STAMP)  ## the documentation, in docs/_build
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build

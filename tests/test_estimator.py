@@ -248,3 +248,13 @@ def test_fit_predict_and_fit_transform(pair):
         warnings.simplefilter("ignore")
         assert_array_equal(model.fit_predict(X, y, X_target), model.transduction_)
         assert_allclose(LPJT(random_state=0).fit_transform(X, y, X_target), model.transform(X, domain="source"))
+
+
+def test_a_preset_survives_pickling_before_the_fit():
+    """Parameters that come out of a pickle are equal to the defaults, and no longer the same objects."""
+    X, y, X_target, _ = shifted_pair()
+    model = LPJT(preset="code", random_state=0)
+    expected = clone(model).fit(X, y, X_target)
+    found = pickle.loads(pickle.dumps(model)).fit(X, y, X_target)
+    assert_array_equal(found.label_distributions_, expected.label_distributions_)
+    assert found.projections_["target"].shape == expected.projections_["target"].shape

@@ -80,8 +80,14 @@ def resolve(parameters, defaults):
         return parameters
     given = PRESETS[parameters["preset"]]
     return {
-        name: given[name] if name in given and value is defaults[name] else value for name, value in parameters.items()
+        name: given[name] if name in given and _same(value, defaults[name]) else value
+        for name, value in parameters.items()
     }
+
+
+def _same(value, default):
+    """Whether a parameter has its default's value: not whether it is that object, which a pickled one is not."""
+    return type(value) is type(default) and value == default
 
 
 def make_plan(parameters, *, n_classes, one_width):

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column
 
 from lpjt.commands.output import console, one_line_errors
 
@@ -104,12 +105,13 @@ def _check_data(jobs: Sequence[Any]) -> None:
 def _run(screen: Console, jobs: Sequence[Any], store: Any, running: dict[str, Any]) -> None:
     from lpjt.benchmarks.runner import run_jobs
 
+    last = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # what runs now is cut off, the figures never
     columns = (
-        TextColumn("{task.description}"), BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn(),
-        TextColumn("{task.fields[rest]}"),
+        BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[rest]}"),
+        TextColumn("{task.description}", table_column=last),
     )  # fmt: skip
     now: dict[str, str] = {}
-    with Progress(*columns, console=screen, transient=True) as progress:
+    with Progress(*columns, console=screen, transient=True, expand=True) as progress:
         task = progress.add_task("Running", total=len(jobs), rest="")
 
         def on_event(event: Any) -> None:
