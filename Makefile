@@ -37,6 +37,7 @@ bench: $(STAMP)  ## times and peak memory, as ratios to one pass of X'X
 results: $(STAMP)  ## docs/results.md: runs what is not stored yet (needs LPJT_DATA; hours for everything), ARGS=--page writes only
 	$(BIN)/python benchmarks/results.py $(ARGS)
 
+# Without fig-landmarks: its photographs belong to their data set.
 figures: $(STAMP)  ## the paper's figures, in docs/figures (needs LPJT_DATA)
 	$(BIN)/lpjt reproduce fig-sensitivity fig-convergence fig-embedding -o docs/figures --jobs 2
 

@@ -7,7 +7,7 @@ from lpjt.benchmarks.methods import METHODS, find_method, make_method
 from lpjt.benchmarks.plan import expand_tables, methods_of, plan_jobs
 from lpjt.datasets import PAPER_PARAMETERS, TABLES
 
-NEED_LABELS = {"SVMt", "Propagation", "PCA+SVM", "CDLS", "SHFA"}
+NEED_LABELS = {"SVMt", "Propagation", "CDLS", "SHFA"}
 VARIANTS = {"LPJT (paper)", "LPJT (code)", "LPJT (landmarks)"}
 
 
@@ -24,7 +24,7 @@ def test_a_few_target_labels_add_the_methods_that_learn_from_them():
 
 
 def test_domains_of_different_widths_keep_the_methods_that_take_them():
-    assert names("surf-efficientnet") == NEED_LABELS | {"JGSA", "LPJT"}
+    assert names("surf-efficientnet") == NEED_LABELS | {"PCA+SVM", "JGSA", "LPJT"}
 
 
 def test_the_presets_of_lpjt_stand_for_it_where_published_parameters_are_used():
@@ -107,14 +107,28 @@ def test_the_group_compare_is_every_method_on_digits_and_three_pairs_of_pie():
     assert {job.table for job in jobs} == {"digits", "digits-few", "pie", "pie-few"}
 
 
+def test_of_several_tables_each_has_the_pairs_and_methods_that_it_can_do():
+    jobs = plan_jobs(expand_tables(["compare"]), methods=["CDLS", "JDA"], pairs=["05 to 07"])
+    assert {(job.table, job.pair, job.method) for job in jobs} == {
+        ("pie", "05 to 07", "JDA"),
+        ("pie-few", "05 to 07", "JDA"),
+        ("pie-few", "05 to 07", "CDLS"),
+    }
+
+
+def test_a_preset_stands_for_all_other_values():
+    (job,) = plan_jobs(expand_tables(["surf"]), methods=["LPJT (code)"], pairs=["D to A"], protocol="published")
+    assert job.parameters == {"preset": "code", "nu": 0.3}
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: find_method("JDE"), "Did you mean 'JDA'?"),
         (lambda: expand_tables(["pies"]), "pie"),
         (lambda: plan_jobs(expand_tables(["pie"]), pairs=["05 to 08"]), "05 to 0"),
-        (lambda: plan_jobs(expand_tables(["pie"]), methods=["SVMt"]), "labelled target rows"),
-        (lambda: plan_jobs(expand_tables(["surf-efficientnet"]), methods=["JDA"]), "domains of one width"),
+        (lambda: plan_jobs(expand_tables(["pie"]), methods=["SVMt"]), "SVMt needs labelled target rows, which 'pie'"),
+        (lambda: plan_jobs(expand_tables(["surf-vgg"]), methods=["JDA"]), "JDA needs domains of one width"),
         (lambda: plan_jobs(expand_tables(["pie"]), protocol="free"), "label-free, published, oracle"),
     ],
 )

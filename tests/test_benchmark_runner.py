@@ -188,12 +188,21 @@ def test_what_remains_is_unknown_once_a_run_takes_longer_than_any_known(elapsed,
 @pytest.mark.parametrize(("n_jobs", "each"), [(1, 4), (2, 2), (3, 1), (8, 1)])
 def test_processors_are_shared_among_the_runs(monkeypatch, n_jobs, each):
     monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert runner._threads_each(n_jobs) == each
+
+
+@pytest.mark.parametrize(("asked", "each"), [("1", 1), ("3", 2), ("", 2), ("many", 2), ("0", 2)])
+def test_fewer_threads_than_the_share_are_kept(monkeypatch, asked, each):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 4)
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert runner._threads_each(2) == each
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_thread_limits_hold_inside_the_child(store, monkeypatch, n_threads):
     monkeypatch.setattr("joblib.cpu_count", lambda: n_threads)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     pools, variables = ast.literal_eval(run_one(store, threads=True)["message"])
     assert variables == [str(n_threads)]
     assert pools == [n_threads]

@@ -1,9 +1,13 @@
 """``lpjt reproduce``: what it runs, shows, writes and refuses."""
 
 import csv
+import hashlib
 import os
+import shutil
+from pathlib import Path
 
 import pytest
+from scipy.io import loadmat, savemat
 
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
@@ -58,7 +62,8 @@ def test_a_failed_run_is_shown_with_its_message(lpjt, tmp_path, monkeypatch):
     result = lpjt("reproduce", "digits", "--methods", "1-NN,JDA", "--store", tmp_path / "rows", "--show")
     assert "failed" in result.stdout
     assert "no luck" in result.stdout
-    assert "2 of them failed" in result.stdout
+    assert "2 of them failed; --retry-failed" in result.stdout
+    assert result.exit_code == 1
 
 
 def test_several_tables_as_csv_are_several_files(lpjt, tmp_path, monkeypatch):
@@ -81,6 +86,10 @@ def test_several_tables_as_csv_are_several_files(lpjt, tmp_path, monkeypatch):
         (("digits", "--seeds", "0"), "1 or more"),
         (("digits", "--protocol", "free"), "label-free"),
         (("digits", "-o", "table.pdf"), ".html"),
+        (("digits", "-o", "nowhere/table.md"), "no directory nowhere"),
+        (("digits", "fig-embedding", "-o", "out.md"), "one kind at a time"),
+        (("fig-embedding", "--show"), "figures have none"),
+        (("fig-embedding", "pei"), "pie"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(lpjt, tmp_path, monkeypatch, arguments, words):
@@ -99,6 +108,17 @@ def test_missing_files_are_said_before_anything_runs(lpjt, tmp_path, monkeypatch
     assert result.exit_code == 2
     assert "lpjt data fetch surf" in result.stderr
     assert not (tmp_path / "rows").exists()
+
+
+def test_stored_rows_are_shown_without_the_data(lpjt, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        stored(tmp_path / "rows", "digits", {"1-NN": 55.0}, patch)
+    monkeypatch.setenv("LPJT_DATA", str(tmp_path))
+    monkeypatch.setenv("LPJT_CACHE", str(tmp_path / "cache"))
+    for more in ((), ("--show",)):
+        result = lpjt("reproduce", "digits", "--methods", "1-NN", "--store", tmp_path / "rows", *more)
+        assert result.exit_code == 0, result.output
+        assert "55.0" in result.stdout
 
 
 def test_rows_of_another_version_are_refused_and_left_alone(lpjt, tmp_path, monkeypatch):
@@ -132,4 +152,26 @@ def test_real_files_are_run_and_a_second_call_runs_nothing(lpjt, tmp_path):
     rows = Store(tmp_path / "rows").rows()
     assert len(rows) == 8
     lpjt(*command)
-    assert [row["started"] for row in Store(tmp_path / "rows").rows()] == [row["started"] for row in rows]
+    assert Store(tmp_path / "rows").rows() == rows
+    assert lpjt(*command, "--again").exit_code == 0
+    again = Store(tmp_path / "rows").rows()
+    assert [(row["key"], row["accuracy"]) for row in again] == [(row["key"], row["accuracy"]) for row in rows]
+    assert [row["seconds"] for row in again] != [row["seconds"] for row in rows]
+
+
+@needs_data
+def test_a_strange_copy_is_named_with_both_checksums_and_a_broken_one_ends_it(lpjt, tmp_path, monkeypatch):
+    shutil.copytree(Path(os.environ["LPJT_DATA"]) / "coil20", tmp_path / "coil20")
+    monkeypatch.setenv("LPJT_DATA", str(tmp_path))
+    file = tmp_path / "coil20" / "COIL_1.mat"
+    command = ("reproduce", "coil", "--methods", "1-NN", "--store", tmp_path / "rows")
+    whole = file.read_bytes()
+    savemat(file, {key: value for key, value in loadmat(file).items() if not key.startswith("__")})  # packed otherwise
+    result = lpjt(*command)
+    assert "COIL_1.mat is another copy" in result.stderr
+    assert hashlib.sha256(whole).hexdigest() in result.stderr
+    file.write_bytes(whole[: len(whole) // 2])
+    result = lpjt(*command, "--again")
+    assert result.exit_code == 2
+    assert "COIL_1.mat" in result.stderr
+    assert len(Store(tmp_path / "rows").rows()) == 2

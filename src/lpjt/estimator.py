@@ -81,7 +81,7 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
         Whether to look for a shift first and leave out adaptation where there is none, and to return the pass with the
         best evidence where later ones got worse. No target label is used for either.
     preset : {"paper", "code"}, default=None
-        Values of the paper, or of its authors' program, for every parameter that is left at its default.
+        Values of the paper, or of its authors' program, for every parameter that has its default's value, given or not.
     callback : callable, default=None
         Called after each pass with its record, a dict as in `history_`.
     verbose : int, default=0

@@ -72,14 +72,43 @@ def plan_jobs(
     """
     if protocol not in PROTOCOLS:
         raise ValueError(f"There is no protocol {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+    tables = list(tables)
+    by_table = _pairs_of(tables, pairs)
     jobs = []
-    for wanted in tables:
+    for wanted, chosen in zip(tables, by_table, strict=True):
         table = wanted.table
-        chosen = [find_pair(table.name, pair) for pair in pairs] if pairs else list(wanted.pairs)
         drawn = seeds if seeds is not None else wanted.seeds or range(_n_seeds(table))
         for method in methods_of(table, methods or wanted.methods, protocol):
             jobs += [make_job(table, pair, method, seed, protocol) for pair in chosen for seed in drawn]
+    if not jobs:
+        raise ValueError(_why_nothing([wanted.table for wanted in tables], methods or ()))
     return jobs
+
+
+def _pairs_of(tables: Sequence[Wanted], names: Sequence[str] | None) -> list[list[str]]:
+    """Pairs of each table; a name must be a pair of one of them, and need not be one of all."""
+    if not names:
+        return [list(wanted.pairs) for wanted in tables]
+    found: list[list[str]] = [[] for _ in tables]
+    for name in names:
+        errors = []
+        for wanted, chosen in zip(tables, found, strict=True):
+            try:
+                chosen.append(find_pair(wanted.table.name, name))
+            except ValueError as error:
+                errors.append(error)
+        if len(errors) == len(tables):
+            raise errors[0]
+    return found
+
+
+def _why_nothing(tables: Sequence[TableSpec], methods: Sequence[str]) -> str:
+    reasons = []
+    for method in map(find_method, methods):
+        needed = "labelled target rows" if method.needs_target_labels else "domains of one width"
+        reasons.append(f"{method.name} needs {needed}")
+    where = ", ".join(f"'{table.name}'" for table in tables)
+    return f"Nothing to run: {'; '.join(reasons) or 'no method suits'}, which {where} has not."
 
 
 def methods_of(table: TableSpec, names: Sequence[str] | None, protocol: str) -> list[Method]:
@@ -89,12 +118,7 @@ def methods_of(table: TableSpec, names: Sequence[str] | None, protocol: str) -> 
     parameters are used, and nowhere else; the oracle has methods with something to search alone.
     """
     if names:
-        methods = [find_method(name) for name in names]
-        suited = [method for method in methods if method.suits(table)]
-        if not suited:
-            why = "labelled target rows" if table.kind in ("homogeneous", "no-shift") else "domains of one width"
-            raise ValueError(f"{', '.join(names)}: the table {table.name!r} has none, they need {why}.")
-        return suited
+        return [method for method in map(find_method, names) if method.suits(table)]
     if table.kind == "no-shift":
         return [METHODS[name] for name in ("1-NN", "SVM", "LPJT")]
     suited = [method for method in METHODS.values() if method.suits(table)]
@@ -112,6 +136,8 @@ def _n_seeds(table: TableSpec) -> int:
 def make_job(table: TableSpec, pair: str, method: Method, seed: int, protocol: str) -> Job:
     """The job of one run, with the value of every parameter: a default that changes makes another job of it."""
     grid = method.settings() if protocol == "oracle" else None
-    model = make_method(method.name, method.parameters(table, pair, protocol), seed)
-    parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "random_state"}
+    parameters = method.parameters(table, pair, protocol)
+    if "preset" not in parameters:  # which stands for the values of all others
+        model = make_method(method.name, parameters, seed)
+        parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "random_state"}
     return Job(table.name, pair, method.name, seed, protocol, parameters, grid)

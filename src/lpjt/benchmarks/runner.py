@@ -50,6 +50,7 @@ def run_jobs(
     n_jobs: int = 1,
     timeout: float | None = None,
     retry_failed: bool = False,
+    again: bool = False,
     on_event: Callable[[Event], None] | None = None,
     run: Callable[[Job], Row] = measure,
 ) -> None:
@@ -67,6 +68,8 @@ def run_jobs(
         Seconds after which a run is ended and stored with status "timeout".
     retry_failed : bool, default=False
         Whether jobs whose stored status is not "ok" are run again; their row is replaced when they end.
+    again : bool, default=False
+        Whether all jobs are run, stored or not; a stored row is replaced when its job ends.
     on_event : callable, default=None
         Called with an `Event` whenever a job starts, ends or is skipped.
     run : callable, default=measure
@@ -84,7 +87,7 @@ def run_jobs(
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout={timeout} leaves no time to run in. Give seconds above 0, or None.")
     plan = _Plan({job.key: job for job in jobs}, n_jobs=n_jobs, on_event=on_event)
-    plan.skip_stored(store.rows(), retry_failed=retry_failed)
+    plan.skip_stored([] if again else store.rows(), retry_failed=retry_failed)
     context = _context(run)
     try:
         while plan.waiting or plan.running:
@@ -266,7 +269,9 @@ def _without_ctrl_c() -> Iterator[None]:
 def _threads_each(n_jobs: int) -> int:
     from joblib import cpu_count  # type: ignore[import-untyped]  # knows of affinity and of containers
 
-    return max(1, cpu_count() // n_jobs)
+    share = max(1, cpu_count() // n_jobs)
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return min(share, int(asked)) if asked.isdigit() and int(asked) else share
 
 
 def _child(run: Callable[[Job], Row], job: Job, sender: Any, n_threads: int, environment: dict[str, str]) -> None:

@@ -80,9 +80,15 @@ class Agreement:
     source: str  # a key of `lpjt.datasets.published.SOURCES`
     confirmed: bool
     n_pairs: int
+    ours: float  # mean over those pairs
+    printed: float  # the same
     absolute: float  # mean of |ours - printed|
-    difference: float  # mean of ours minus mean of the printed
     far: tuple[tuple[str, float, float], ...]  # (pair, ours, printed) of the cells over `FAR` points apart
+
+    @property
+    def difference(self) -> float:
+        """Mean of ours less the printed one."""
+        return self.ours - self.printed
 
     @property
     def flagged(self) -> bool:
@@ -139,8 +145,11 @@ def agreement(rows: Iterable[Row], table: str) -> list[Agreement]:
             gaps = np.array([mine - theirs for _, mine, theirs in both])
             first = printed[both[0][0]]
             far = tuple(entry for entry, gap in zip(both, gaps, strict=True) if abs(gap) > FAR)
-            absolute, difference = float(np.abs(gaps).mean()), float(gaps.mean())
-            found.append(Agreement(method, first.source, first.confirmed, len(both), absolute, difference, far))
+            ours_mean, printed_mean = (float(np.mean([entry[i] for entry in both])) for i in (1, 2))
+            absolute = float(np.abs(gaps).mean())
+            found.append(
+                Agreement(method, first.source, first.confirmed, len(both), ours_mean, printed_mean, absolute, far)
+            )
     return found
 
 
@@ -202,7 +211,7 @@ def comparable(rows: Iterable[Row]) -> list[Row]:
                 raise ValueError(
                     f"{row['pair']}, seed {row['seed']}: {first['method']} was run on data with checksum "
                     f"{first['checksum'][:12]}, {row['method']} on {row['checksum'][:12]}. The files or the split "
-                    "changed between the runs: run one of them again."
+                    "changed between the runs: run them again (`--again`), or give another store."
                 )
     return kept
 

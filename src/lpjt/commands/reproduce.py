@@ -33,6 +33,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time, each in a process of its own.")] = 1,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which a run is ended.")] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run everything again, stored or not.")] = False,
     show_only: Annotated[bool, typer.Option("--show", help="Run nothing; show the rows in the store.")] = False,
 ) -> None:
     """Run the paper's tables: every method on the same files, beside the figures printed in the paper."""
@@ -43,12 +44,31 @@ def reproduce(
             return
         figures = [name for name in tables if name.startswith("fig")]
         wanted = [name for name in tables if name not in figures]
+        _check_names(figures, wanted, output, show_only=show_only)
+        choice = {"methods": _split(methods), "pairs": _split(pairs), "seeds": _seeds(seeds), "protocol": protocol}
+        running = {"n_jobs": jobs, "timeout": timeout, "retry_failed": retry_failed, "again": again}
         for name in figures:
             _figure(screen, name, output, _split(pairs), jobs)
-        if wanted:
-            choice = {"methods": _split(methods), "pairs": _split(pairs), "seeds": _seeds(seeds), "protocol": protocol}
-            running = {"n_jobs": jobs, "timeout": timeout, "retry_failed": retry_failed}
-            _tables(screen, wanted, store, output, choice=choice, running=running, show_only=show_only)
+        failed = wanted and _tables(screen, wanted, store, output, choice=choice, running=running, show_only=show_only)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _check_names(figures: list[str], tables: list[str], output: Path | None, *, show_only: bool) -> None:
+    """Refuse what cannot be done before anything is computed."""
+    from lpjt.benchmarks.plan import expand_tables
+    from lpjt.report.figures import find_figure
+    from lpjt.report.writing import check_report_path
+
+    for name in figures:
+        find_figure(name)
+    expand_tables(tables)
+    if figures and show_only:
+        raise ValueError("--show prints stored rows, and figures have none. Leave it out, or name tables alone.")
+    if figures and tables and output is not None:
+        raise ValueError("-o is a directory for figures and a file for tables. Ask for one kind at a time.")
+    if tables and output is not None:
+        check_report_path(output)
 
 
 def _tables(
@@ -60,21 +80,25 @@ def _tables(
     choice: dict[str, Any],
     running: dict[str, Any],
     show_only: bool,
-) -> None:
+) -> bool:
+    """Run and show; whether a run failed."""
     from lpjt.benchmarks.plan import expand_tables, plan_jobs
     from lpjt.benchmarks.store import Store
     from lpjt.report.markup import to_terminal
     from lpjt.report.tables import reproduce_grid
-    from lpjt.report.writing import check_report_path, write_grids
+    from lpjt.report.writing import write_grids
 
-    if output is not None:
-        check_report_path(output)
     wanted = expand_tables(names)
     jobs = plan_jobs(wanted, **choice)
-    _check_data(jobs)
     store = Store(store_path)
     if not show_only:
-        _run(screen, jobs, store, running)
+        stored = set() if running["again"] else store.keys()
+        _check_data([job for job in jobs if job.key not in stored])
+        try:
+            _run(screen, jobs, store, running)
+        except KeyboardInterrupt:
+            print(f"lpjt: stopped. The rows so far are in {store_path}: the same command goes on.", file=sys.stderr)
+            raise typer.Exit(130) from None
     keys = {job.key for job in jobs}
     rows = [row for row in store.rows() if row["key"] in keys]
     grids = {}
@@ -91,15 +115,28 @@ def _tables(
     if missing:
         screen.print(f"{missing} of {len(keys)} runs are not in {store_path}. Leave out --show to run them.")
     failed = sum(row["status"] != "ok" for row in rows)
-    screen.print(f"{len(rows)} rows in {store_path}" + (f", {failed} of them failed." if failed else "."))
+    told = f", {failed} of them failed; --retry-failed runs them again." if failed else "."
+    screen.print(f"{len(rows)} rows in {store_path}{told}")
+    return failed > 0
 
 
 def _check_data(jobs: Sequence[Any]) -> None:
-    """Fail before the first run where a file is missing, with what to fetch, instead of in every row."""
-    from lpjt.datasets import locate
+    """Fail before the first run where a file is missing or broken, instead of in every row; warn of strange copies."""
+    from lpjt.datasets import SETS, TABLES, load_problem, locate
+    from lpjt.datasets.fetch import check
 
-    for table, pair in dict.fromkeys((job.table, job.pair) for job in jobs):
+    pairs = list(dict.fromkeys((job.table, job.pair) for job in jobs))
+    for table, pair in pairs:
         locate(table, pair)
+    for table, pair in pairs:
+        load_problem(table, pair)
+    for name in dict.fromkeys(name for table, _ in pairs for name in TABLES[table].sets):
+        for file in check(name) if SETS[name].kind == "original" else ():
+            if file.state == "differs":
+                print(
+                    f"warning: {file.path} is another copy than the original: sha256 {file.found}, not {file.wanted}.",
+                    file=sys.stderr,
+                )
 
 
 def _run(screen: Console, jobs: Sequence[Any], store: Any, running: dict[str, Any]) -> None:
