@@ -132,7 +132,8 @@ PAPER_REMARKS = {
     "pie": "The column titled SVMt cannot be an SVM on labelled target rows, for PIE has none here: the text calls it "
     "SVM, the baseline without transfer.",
     "digits": "The column titled SVMt equals the nearest neighbour on rows of unit length (65.94 and 44.70), and no "
-    "target row is labelled here. The average of GFK is printed as 56.84; its two cells give 53.84.",
+    "target row is labelled here. The average of GFK is printed as 56.84; its two cells give 53.84, and 67.22 in the "
+    "place of 61.22, as JDA's paper has it, would give 56.84.",
     "decaf6-few": "The average of LPJT is printed as 91.79; its six cells give 90.13. DDC and DAN are deep networks.",
     "office-home": "From Cl to Ar LPJT's 34.44 is set in bold, but LSC (35.46) and DHN (34.69) are higher.",
     "visda": "Accuracy by class; the average is the mean over classes. That of JGSA is printed as 65.8; its cells give "
