@@ -23,7 +23,8 @@ their authors on the same sets.
 
 HELD_OUT = """**Held out.** No setting was chosen by looking at GoogLeNet features, and Amazon reviews were looked at
 once and changed nothing: the tables googlenet, surf-googlenet, googlenet-efficientnet and amazon show the default on
-data it was not developed on. COIL-20 took part in the choice of the scaling only.
+data it was not developed on. That coordinates holding 99.9 % of the mean square change nothing was checked on GoogLeNet
+features too. COIL-20 took part in the choice of the scaling only.
 """
 
 #: Why a method is over three points from the printed figures, on average or cell by cell: (table, method).

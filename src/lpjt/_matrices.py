@@ -8,8 +8,9 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from lpjt._sklearn import _get_feature_names
+from lpjt.core.blocks import Chunked
 
-Matrix = np.ndarray | sparse.csr_array
+Matrix = np.ndarray | sparse.csr_array | Chunked
 
 _BLOCK = 2**20  # entries looked at together when a non-finite one must be found
 
@@ -77,6 +78,8 @@ def _read_matrix(X, where, min_rows, check_names=lambda names: None):
     except TypeError as error:
         raise TypeError(f"{where}: {error}") from None
     check_names(feature_names)
+    if is_on_disk(X):
+        return _open_on_disk(X, where, min_rows), feature_names
     try:
         X = check_array(
             _as_numbers(X),
@@ -95,6 +98,23 @@ def _read_matrix(X, where, min_rows, check_names=lambda names: None):
             X = X.copy()
             X.sum_duplicates()
     return X, feature_names
+
+
+def is_on_disk(X):
+    """Whether `X` is an array in a file that is read by slices: HDF5, zarr and their like."""
+    return hasattr(X, "chunks") and hasattr(X, "dtype") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
+
+
+def _open_on_disk(X, where, min_rows):
+    if len(X.shape) != 2:
+        raise ValueError(f"{where}: got shape {tuple(X.shape)}, wanted is one row a sample. Reshape it in its file.")
+    if np.dtype(X.dtype).kind not in "fiub":
+        raise TypeError(f"{where}: {X.dtype} values on disk are no numbers. Store float32 or float64.")
+    if X.shape[0] < min_rows or X.shape[1] < 1:
+        raise ValueError(
+            f"{where}: found shape {tuple(X.shape)}, a minimum of {min_rows} rows of 1 column is required."
+        )
+    return Chunked(X)
 
 
 def _as_numbers(X):
@@ -123,12 +143,12 @@ def _check_finite(X, where, feature_names):
         return
     with np.errstate(over="ignore", invalid="ignore"):
         # One pass, nothing allocated. The sum of finite float32 may overflow: then the blocks decide.
-        if np.isfinite(data.sum()):
+        if not isinstance(data, Chunked) and np.isfinite(data.sum()):
             return
-    position, count = _first_non_finite(data.reshape(len(data), -1))
+    position, count = _first_non_finite(data.reshape(len(data), -1) if sparse.issparse(X) else data)
     if not count:
         return
-    value = data[position if data.ndim == 2 else position[0]]
+    value = data[position[0] : position[0] + 1].ravel()[position[1] if data.ndim == 2 else 0]
     if sparse.issparse(X):
         position = np.searchsorted(X.indptr, position[0], side="right") - 1, X.indices[position[0]]
     row, column = position
@@ -159,6 +179,8 @@ def _first_non_finite(X):
 
 def _read_only(X):
     """View `X` so that no later stage can write to the caller's memory through it."""
+    if isinstance(X, Chunked):
+        return X
     if sparse.issparse(X):
         X.data = _read_only(X.data)
         return X

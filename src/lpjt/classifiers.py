@@ -11,6 +11,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from lpjt.core import propagation
 
+#: From so many new rows on a pool searches as the fit did.
+MANY_NEW_ROWS = 2000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
@@ -21,19 +24,22 @@ class Pool:
     n_neighbors: int
     unit_rows: bool
     bandwidth: float  # squared, of the votes
+    search: str = "exact"
 
     def distributions_of(self, Z):
         """Distributions, (n_new, n_classes), of new embedded rows."""
         Z = propagation.unit_rows(Z) if self.unit_rows else Z
+        # Few new rows are not worth the clusters of an approximate search.
+        search = self.search if len(Z) > MANY_NEW_ROWS else "exact"
         return propagation.vote(
-            self.rows, self.distributions, Z, n_neighbors=self.n_neighbors, bandwidth=self.bandwidth
+            self.rows, self.distributions, Z, n_neighbors=self.n_neighbors, bandwidth=self.bandwidth, search=search
         )
 
 
-def make_pool(Z, distributions, *, n_neighbors, unit_rows):
+def make_pool(Z, distributions, *, n_neighbors, unit_rows, search="exact"):
     """Pool of embedded rows, scaled as it will scale new ones."""
     Z = propagation.unit_rows(Z) if unit_rows else Z
-    return Pool(Z, distributions, n_neighbors, unit_rows, propagation.squared_bandwidth(Z, n_neighbors))
+    return Pool(Z, distributions, n_neighbors, unit_rows, propagation.squared_bandwidth(Z, n_neighbors), search)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +58,9 @@ class Fitted:
 #: Few votes, because across a shift a row has few right neighbours, and the graph smooths what they say.
 ANCHORED_SHARE, N_VOTES, SMOOTHING = 0.3, 3, 0.8
 
+#: Relative residual of the propagation's systems: distributions are compared with each other, not read digit by digit.
+TOLERANCE = 1e-6
+
 
 @dataclass(frozen=True, slots=True)
 class Propagation:
@@ -67,37 +76,49 @@ class Propagation:
         bends the target to the class proportions of the source. False is the paper's propagation.
     class_mass : bool
         Class-mass normalisation to the proportions of the labelled rows; of the anchored share, half the way.
+    search : {"exact", "approximate"}
+        Of neighbours.
     """
 
     n_neighbors: int = 15
     unit_rows: bool = True
     anchored: bool = True
     class_mass: bool = True
+    search: str = "exact"
 
     def classify(self, Z, labels, weights, n_classes):
         """Distributions, (n_unknown, n_classes), of the rows whose label is -1; all domains are stacked here."""
         del weights  # Eq. (2) has none
-        Z = propagation.unit_rows(Z) if self.unit_rows else Z
         known = labels >= 0
-        Y = np.eye(n_classes)[labels * known]
+        Y = np.eye(n_classes)[labels[known]]
         if not self.anchored:
-            F = propagation.harmonic_labels(propagation.neighbor_graph(Z, self.n_neighbors), Y, known)
-            return self._normalise(F, Y[known], 1.0)
+            W = propagation.neighbor_graph(self._length(Z), self.n_neighbors, search=self.search)
+            F = propagation.harmonic_labels(W, np.eye(n_classes)[labels * known], known, tol=TOLERANCE)
+            return self._normalise(F, Y, 1.0)
         if (~known).sum() < 2:
-            return propagation.vote(Z[known], Y[known], Z[~known], n_neighbors=N_VOTES)
-        near = propagation.find_neighborhoods(Z[known], Z[~known], self.n_neighbors)
-        W_uu, W_uk = near.blocks()
-        F = self._normalise(propagation.harmonic_solution(W_uu, W_uk, Y[known]), Y[known], 1.0)
-        return (1 - ANCHORED_SHARE) * F + ANCHORED_SHARE * self._anchored(near, Y[known])
+            return propagation.vote(self._length(Z[known]), Y, self._length(Z[~known]), n_neighbors=N_VOTES)
+        near = propagation.find_neighborhoods(
+            self._length(Z[known]), self._length(Z[~known]), self.n_neighbors, search=self.search
+        )
+        del Z  # rows are no longer needed, and there may be many
+        F = self._normalise(propagation.harmonic_solution(*near.blocks(), Y, tol=TOLERANCE), Y, 1.0)
+        return (1 - ANCHORED_SHARE) * F + ANCHORED_SHARE * self._anchored(near, Y)
 
-    def start(self, Z_known, Y_known, Z_unknown):
-        """Anchored labels alone, the first labels of Algorithm 1; the rows are scaled by the caller."""
+    def start(self, Z_known, Y_known, Z_unknown, unknown=None):
+        """Anchored labels alone, the first labels of Algorithm 1; the rows are scaled by the caller.
+
+        `unknown` are the nearest other unknown rows of each unknown row, where they are known.
+        """
         if len(Z_unknown) < 2:
             return propagation.vote(Z_known, Y_known, Z_unknown, n_neighbors=N_VOTES)
-        return self._anchored(propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors), Y_known)
+        near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=self.search, unknown=unknown)
+        return self._anchored(near, Y_known)
+
+    def _length(self, Z):
+        return propagation.unit_rows(Z) if self.unit_rows else Z
 
     def _anchored(self, near, Y_known):
-        F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING)
+        F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
         return self._normalise(F, Y_known, 0.5)
 
     def _normalise(self, F, Y_known, power):
@@ -108,7 +129,7 @@ class Propagation:
     def freeze(self, Z, labels, weights, distributions):
         """Predictor for new rows; `distributions` are those of all stacked rows."""
         del labels, weights
-        return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_rows=self.unit_rows)
+        return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_rows=self.unit_rows, search=self.search)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +175,12 @@ class FeasibleNuSVC(NuSVC):
             self.nu = wanted
 
 
-def make_classifier(classifier, *, n_neighbors, unit_rows=True, nu=0.5):
+def make_classifier(classifier, *, n_neighbors, unit_rows=True, nu=0.5, search="exact"):
     """Classifier of the shared space from a word or from a scikit-learn classifier."""
     if classifier == "propagation":
-        return Propagation(n_neighbors, unit_rows)
+        return Propagation(n_neighbors, unit_rows, search=search)
     if classifier == "harmonic":
-        return Propagation(n_neighbors, unit_rows, anchored=False)
+        return Propagation(n_neighbors, unit_rows, anchored=False, search=search)
     if classifier == "nn":
         return Inductive(KNeighborsClassifier(n_neighbors=1))
     if classifier == "svm":

@@ -1,4 +1,4 @@
-"""The command line: ``lpjt adapt | data | demo | reproduce``, whose commands live in `lpjt.commands`."""
+"""The command line: ``lpjt adapt | bench | data | demo | reproduce``, whose commands live in `lpjt.commands`."""
 
 import sys
 from importlib.metadata import version
@@ -25,6 +25,7 @@ def build_app():
 
     from lpjt import demo
     from lpjt.commands.adapt import adapt
+    from lpjt.commands.bench import bench_app
     from lpjt.commands.data import data_app
     from lpjt.commands.reproduce import reproduce
 
@@ -53,5 +54,6 @@ def build_app():
     app.command()(adapt)
     app.command(name="demo")(demo.main)
     app.add_typer(data_app, name="data")
+    app.add_typer(bench_app, name="bench")
     app.command()(reproduce)
     return app

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 from lpjt._sklearn import HasMethods, Interval, StrOptions
 from lpjt.classifiers import make_classifier
 from lpjt.core.alternation import Settings
+from lpjt.core.neighbors import choose_search
 from lpjt.fitting import Plan
 
 #: What each parameter may be, for scikit-learn's validation.
@@ -32,6 +33,10 @@ CONSTRAINTS: dict = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, 1, closed="both")],
     "safeguard": ["boolean"],
+    "n_coordinates": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+    "neighbors": [StrOptions({"exact", "approximate", "auto"})],
+    "memory_limit": [str, Interval(Integral, 1, None, closed="left"), None],
+    "n_jobs": [Integral, None],
     "preset": [StrOptions({"paper", "code"}), None],
     "callback": [callable, None],
     "verbose": ["verbose"],
@@ -53,6 +58,7 @@ PRESETS = {
         "scaling": "paper",
         "max_iter": 5,
         "safeguard": False,
+        "n_coordinates": None,
     },
     "code": {
         "n_components": 25,
@@ -65,6 +71,7 @@ PRESETS = {
         "start": "pca-nn",
         "max_iter": 5,
         "safeguard": False,
+        "n_coordinates": None,
     },
 }
 
@@ -90,9 +97,10 @@ def _same(value, default):
     return type(value) is type(default) and value == default
 
 
-def make_plan(parameters, *, n_classes, one_width):
-    """Plan of a fit from resolved parameters."""
+def make_plan(parameters, *, n_classes, one_width, n_rows):
+    """Plan of a fit from resolved parameters, for domains of at most `n_rows` rows."""
     p = parameters
+    search = choose_search(p["neighbors"], n_rows)
     coupling = p["coupling_weight"]
     if coupling == "auto":
         coupling = 1.0 if one_width else 0.0
@@ -111,6 +119,7 @@ def make_plan(parameters, *, n_classes, one_width):
         n_neighbors=p["n_neighbors"],
         weighting=p["graph_weights"],
         bandwidth=p["bandwidth"],
+        search=search,
         **(_CODE if p["preset"] == "code" else {}),
     )
     return Plan(
@@ -120,6 +129,7 @@ def make_plan(parameters, *, n_classes, one_width):
             n_neighbors=p["propagation_neighbors"],
             unit_rows=p["unit_embeddings"],
             nu=p["nu"],
+            search=search,
         ),
         scalings=_scalings(p),
         start=p["start"],
@@ -129,6 +139,7 @@ def make_plan(parameters, *, n_classes, one_width):
         max_iter=p["max_iter"],
         tol=p["tol"],
         safeguard=p["safeguard"],
+        n_coordinates=p["n_coordinates"],
         random_state=check_random_state(p["random_state"]),
     )
 

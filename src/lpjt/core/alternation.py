@@ -1,16 +1,18 @@
 """Algorithm 1: projections, labels and landmark weights in turn, for any number of domains. Yields; never prints."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
 from scipy import linalg
 
 from lpjt.core import graphs, landmarks, moments, projection
+from lpjt.core.neighbors import Neighbors, nearest_others
 
-#: Nearest rows of any class listed once for each row; graphs of new labels are read off the list where it is enough.
-LISTED = 64
+#: Nearest rows of any class listed once for each row, by an exact and by an approximate search; graphs of new labels
+#: are read off the list where it is enough.
+LISTED, LISTED_APPROXIMATELY = 64, 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +23,7 @@ class Problem:
     labels: tuple[np.ndarray, ...]  # (n_i,) codes, -1 where unknown
     is_target: tuple[bool, ...]
     n_classes: int
+    neighbors: tuple[Neighbors, ...] | None = None  # of `list_neighbors`, where they are known
 
     def share(self, i):
         """Weight of the terms that domain i has alone: all sources together count as one, and all targets."""
@@ -43,6 +46,7 @@ class Settings:
     landmark_cross: float = 2.0
     weigh_target: bool = True
     first_weight: float | None = None  # None: the landmark ratio
+    search: str = "exact"  # of neighbours: "exact" or "approximate"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,13 +90,16 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
     ------
     State
     """
+    clock = Clock()
     fixed = _prepare(problem, settings)
+    problem = replace(problem, neighbors=None)
+    clock.lap("fixed")
     labels = _labels(problem, start)
     ratio = settings.landmark_ratio or 1.0
     first = ratio if settings.first_weight is None else settings.first_weight
     weights = tuple(np.full(len(X), first) for X in problem.rows)
     for n_iter in range(1, max_iter + 1):
-        clock = _Clock()
+        clock = clock if n_iter == 1 else Clock()  # the first pass bears what all of them use
         S_max, S_min = _objective(problem, settings, fixed, labels, weights, ratio)
         clock.lap("objective")
         solution = projection.solve_projection(S_max, S_min, settings.n_components)  # step 2, Eq. (21)
@@ -131,7 +138,7 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
 class _Fixed:
     """What does not change from pass to pass, and the target graphs of the last labels."""
 
-    neighbors: list  # nearest rows of each target row, any class
+    neighbors: tuple  # nearest rows of each row of each target, any class; None for sources
     source_graphs: dict  # domain -> (S_w, S_b)
     scatter: dict  # target -> S_h
     coupling: np.ndarray
@@ -140,7 +147,7 @@ class _Fixed:
     source_spreads: dict  # source -> (row spread, its Gram matrix)
 
 
-class _Clock:
+class Clock:
     """Seconds by stage."""
 
     def __init__(self):
@@ -148,24 +155,41 @@ class _Clock:
         self._last = perf_counter()
 
     def lap(self, stage):
+        """Give the time since the last lap to a stage."""
         now = perf_counter()
-        self.laps[stage] = now - self._last
+        self.add({stage: now - self._last})
         self._last = now
+
+    def add(self, laps):
+        """Add seconds by stage, measured elsewhere."""
+        for stage, seconds in laps.items():
+            self.laps[stage] = self.laps.get(stage, 0.0) + seconds
+
+    def skip(self):
+        """Give the time since the last lap to no stage."""
+        self._last = perf_counter()
+
+
+def list_neighbors(rows, settings):
+    """Lists of nearest rows of each domain, for the graphs of any labels."""
+    listed = LISTED if settings.search == "exact" else LISTED_APPROXIMATELY
+    k = max(listed, 4 * settings.n_neighbors)
+    return tuple(nearest_others(X, k, search=settings.search) for X in rows)
 
 
 def _prepare(problem, settings):
-    neighbors, scatter, source_graphs = [], {}, {}
+    neighbors = list_neighbors(problem.rows, settings) if problem.neighbors is None else problem.neighbors
+    scatter, source_graphs = {}, {}
     for i, X in enumerate(problem.rows):
-        near = graphs.nearest_others(X, max(LISTED, 4 * settings.n_neighbors))
-        neighbors.append(near)
         if problem.is_target[i]:
             scatter[i] = moments.total_scatter(X)
         else:
-            G = _graphs(X, problem.labels[i], settings, near)
+            G = _graphs(X, problem.labels[i], settings, neighbors[i])
             source_graphs[i] = (_scatter(X, G.within), _scatter(X, G.between))
     widths = [X.shape[1] for X in problem.rows]
     coupling = projection.coupling_blocks(widths, problem.is_target, settings.coupling_weight)
     offsets = np.concatenate([[0], np.cumsum(widths)])
+    neighbors = tuple(near if t else None for near, t in zip(neighbors, problem.is_target, strict=True))
     return _Fixed(neighbors, source_graphs, scatter, coupling, offsets, {}, {})
 
 
@@ -177,10 +201,13 @@ def _graphs(X, y, settings, near):
         weighting=settings.weighting,
         bandwidth=settings.bandwidth,
         neighbors=near,
+        search=settings.search,
     )
     if settings.n_pairs is None:
         return G
-    return graphs.ClassGraphs(G.within, graphs.closest_pairs_graph(X, y, n_pairs=settings.n_pairs))
+    return graphs.ClassGraphs(
+        G.within, graphs.closest_pairs_graph(X, y, n_pairs=settings.n_pairs, search=settings.search)
+    )
 
 
 def _scatter(X, W):

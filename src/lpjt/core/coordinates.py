@@ -8,6 +8,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from lpjt.core.blocks import ENTRIES, row_blocks
+
 #: Scores beyond this many standard deviations are cut. A column that is almost always the same has rows at twenty
 #: deviations and more, which would fill their unit row alone.
 CLIP = 3.0
@@ -53,25 +55,28 @@ def fit_scaling(X, kind):
     -------
     Scaling
     """
+    return joint_scaling([X], kind)
+
+
+def joint_scaling(parts, kind):
+    """`fit_scaling` of the rows of several parts of one width, taken together."""
     if kind == "none":
         return Scaling()
     if kind == "unit":
         return Scaling(unit_rows=True)
-    row_sums = kind in ("paper", "sum-zscore") and X.min() >= 0
-    if row_sums:
-        X = _divide_rows(X, np.asarray(X.sum(axis=1)).ravel())
-    if sparse.issparse(X):
-        mean, variance = mean_variance_axis(X, axis=0)
+    row_sums = kind in ("paper", "sum-zscore") and min(_smallest(X) for X in parts) >= 0
+    if sparse.issparse(parts[0]):
+        X = sparse.vstack(parts, format="csr")
+        X = _divide_rows(X, np.asarray(X.sum(axis=1)).ravel()) if row_sums else X
+        _, variance = mean_variance_axis(X, axis=0)
         deviation, mean = np.sqrt(variance), None
     else:
-        mean = X.mean(axis=0, dtype=np.float64)
-        deviation = X.std(axis=0, dtype=np.float64)
+        mean, deviation = _column_statistics(parts, row_sums)
     # A constant column has rounding for a deviation: it is left as it is, that is, zero once centred.
     floor = 1e-10 * max(float(np.max(deviation)), np.finfo(float).tiny)
     if mean is not None:
-        floor = (
-            np.maximum(floor, 1e-7 * np.abs(mean)) if X.dtype == np.float32 else np.maximum(floor, 1e-14 * np.abs(mean))
-        )
+        single = any(X.dtype == np.float32 for X in parts)
+        floor = np.maximum(floor, (1e-7 if single else 1e-14) * np.abs(mean))
     deviation = np.where(deviation > floor, deviation, np.inf if mean is not None else 1.0)
     clip = CLIP if kind == "standard" else None
     return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=kind != "sum-zscore")
@@ -79,43 +84,90 @@ def fit_scaling(X, kind):
 
 def scale_rows(X, scaling):
     """Scaled copy of the rows, in their dtype; sparse rows stay sparse."""
+    if sparse.issparse(X):
+        return _scale_sparse(X, scaling)
     if scaling.row_sums:
-        X = _divide_rows(X, np.asarray(X.sum(axis=1)).ravel())
+        X = _divide_rows(X, X.sum(axis=1))
+    elif scaling.deviation is not None or scaling.unit_rows:
+        X = np.array(X)
     if scaling.deviation is not None:
-        if sparse.issparse(X):
-            X = sparse.csr_array(X @ sparse.diags_array(1.0 / scaling.deviation), dtype=X.dtype)
-        else:
-            X = ((X - scaling.mean) / scaling.deviation).astype(X.dtype, copy=False)
+        X -= scaling.mean.astype(X.dtype)
+        X /= scaling.deviation.astype(X.dtype)
     if scaling.clip is not None:
-        if sparse.issparse(X):
-            X = X.copy()
-            np.clip(X.data, -scaling.clip, scaling.clip, out=X.data)
-        else:
-            X = np.clip(X, -scaling.clip, scaling.clip)
+        np.clip(X, -scaling.clip, scaling.clip, out=X)
     if scaling.unit_rows:
-        squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
-        X = _divide_rows(X, np.sqrt(np.asarray(squares).ravel()))
+        length = np.sqrt(np.einsum("ij,ij->i", X, X))
+        X /= np.where(length > 0, length, 1.0)[:, None]
     return X
 
 
-def span_basis(parts, *, n_components, random_state=None):
-    """Orthonormal basis, (width, rank), of the span of the rows of all parts, or None where it is the whole space.
+def second_moment(X, scaling, *, entries=ENTRIES):
+    """S'S / n in float64, (width, width), of the scaled rows S; a block of them at a time."""
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_blocks(X, entries):
+        S = scale_rows(X[rows], scaling)
+        gram += S.T @ S
+    return gram / X.shape[0]
 
-    A and B act through the span alone, so nothing is lost: 4096 columns of 958 + 295 rows become 1253. Sparse parts
-    are represented by their leading singular directions, at least `SPARSE_RANK` or four times the components.
+
+def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIES):
+    """Orthonormal basis, (width, rank), of the leading principal directions of all domains, or None for all of them.
+
+    A and B act through the span of the rows alone: with `kept` 1 nothing is lost, and 4096 columns of 958 + 295 rows
+    become 1253. Below 1 the directions are left out that hold less than the rest of the mean square.
+
+    Parameters
+    ----------
+    domains : list of arrays, (n_i, width)
+        Raw rows; each domain counts alike, whatever its rows.
+    scalings : list of Scaling
+    kept : float
+        Share of the mean square of the scaled rows that the basis holds at least.
+    at_most : int, optional
+        No more directions than these, whatever they hold.
+    entries : int
+        Of the blocks of rows.
+
+    Returns
+    -------
+    array, (width, rank), or None
+        None where the rank is the width.
     """
-    width = parts[0].shape[1]
-    n = sum(part.shape[0] for part in parts)
-    if any(sparse.issparse(part) for part in parts):
-        stacked = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
-        rank = min(n, width, max(SPARSE_RANK, 4 * n_components))
-        return randomized_svd(stacked, rank, n_oversamples=10, n_iter=7, random_state=random_state)[2].T
-    if n >= width:
+    width = domains[0].shape[1]
+    n = sum(X.shape[0] for X in domains)
+    if n >= width and kept >= 1 and (at_most is None or at_most >= width):
         return None
-    rows = np.vstack(parts)
-    _, values, right = linalg.svd(rows, full_matrices=False, check_finite=False)
-    rank = int((values > values[0] * max(rows.shape) * np.finfo(rows.dtype).eps).sum()) if values[0] > 0 else 1
-    return np.ascontiguousarray(right[:rank].T)
+    if n >= width:
+        moments = sum(second_moment(X, s, entries=entries) for X, s in zip(domains, scalings, strict=True))
+        total, first = np.trace(moments), width - min(width, at_most or width)
+        values, vectors = linalg.eigh(
+            moments, check_finite=False, overwrite_a=True, subset_by_index=(first, width - 1), driver="evr"
+        )
+        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    else:
+        rows = np.vstack([scale_rows(X[:], s) / np.sqrt(len(X)) for X, s in zip(domains, scalings, strict=True)])
+        _, values, right = linalg.svd(rows, full_matrices=False, check_finite=False)
+        floor = values[0] * max(rows.shape) * np.finfo(rows.dtype).eps
+        spanned = max(1, int((values > floor).sum()))
+        values, vectors = values[:spanned].astype(np.float64) ** 2, right[:spanned].T
+        total = values.sum()
+    rank = min(len(values), at_most or width)
+    if kept < 1:
+        rank = min(rank, 1 + int(np.searchsorted(np.cumsum(values), kept * total)))
+    return None if rank == width else np.ascontiguousarray(vectors[:, :rank])
+
+
+def span_basis(parts, *, n_components, random_state=None):
+    """Orthonormal basis, (width, rank), of the span of scaled rows of all parts, or None where it is the whole space.
+
+    Sparse parts are represented by their leading singular directions, at least `SPARSE_RANK` or four times the
+    components: lossless coordinates would be the dense matrix.
+    """
+    if not any(sparse.issparse(part) for part in parts):
+        return principal_basis(parts, [Scaling()] * len(parts))
+    stacked = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
+    rank = min(*stacked.shape, max(SPARSE_RANK, 4 * n_components))
+    return randomized_svd(stacked, rank, n_oversamples=10, n_iter=7, random_state=random_state)[2].T
 
 
 def kernel_basis(parts, kernel, params, *, max_rows, random_state):
@@ -150,8 +202,24 @@ def default_kernel_width(parts, *, n_rows=500):
     return 1.0 / max(spread, np.finfo(float).eps)
 
 
-def to_coordinates(X, coordinates):
-    """Coordinates, (n, rank), of raw rows."""
+def to_coordinates(X, coordinates, *, entries=ENTRIES, out=None):
+    """Coordinates, (n, rank), of raw rows, made block by block, into `out` where it is given."""
+    blocks = row_blocks(X, entries) or [slice(0, 0)]
+    if out is None and len(blocks) == 1:
+        return _block_coordinates(X[blocks[0]], coordinates)
+    for rows in blocks:
+        Z = _block_coordinates(X[rows], coordinates)
+        out = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype) if out is None else out
+        out[rows] = Z
+    return out
+
+
+def rank_of(coordinates, width):
+    """Columns of the coordinates of raw rows of a width."""
+    return width if coordinates.basis is None else coordinates.basis.shape[1]
+
+
+def _block_coordinates(X, coordinates):
     X = scale_rows(X, coordinates.scaling)
     if coordinates.kernel is not None:
         dtype = X.dtype
@@ -165,6 +233,38 @@ def to_coordinates(X, coordinates):
     if coordinates.basis is None:
         return X.toarray() if sparse.issparse(X) else X
     return np.asarray(X @ coordinates.basis.astype(X.dtype, copy=False))
+
+
+def _scale_sparse(X, scaling):
+    if scaling.row_sums:
+        X = _divide_rows(X, np.asarray(X.sum(axis=1)).ravel())
+    if scaling.deviation is not None:
+        X = sparse.csr_array(X @ sparse.diags_array(1.0 / scaling.deviation), dtype=X.dtype)
+    if scaling.clip is not None:
+        X = X.copy()
+        np.clip(X.data, -scaling.clip, scaling.clip, out=X.data)
+    if scaling.unit_rows:
+        X = _divide_rows(X, np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel()))
+    return X
+
+
+def _column_statistics(parts, row_sums):
+    """Mean and standard deviation of each column, in float64, in one reading of the rows."""
+    n, width = sum(X.shape[0] for X in parts), parts[0].shape[1]
+    pivot, total, squares = None, np.zeros(width), np.zeros(width)
+    for block in (part[rows] for part in parts for rows in row_blocks(part)):
+        block = _divide_rows(block, block.sum(axis=1)) if row_sums else block
+        # Squares about the first block's mean: about zero they would cancel where a mean is far from it.
+        pivot = block.mean(axis=0) if pivot is None else pivot
+        block = block - pivot
+        total += block.sum(axis=0, dtype=np.float64)
+        squares += np.einsum("ij,ij->j", block, block)
+    return pivot + total / n, np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0))
+
+
+def _smallest(X):
+    """Smallest entry."""
+    return X.min() if sparse.issparse(X) else min(X[rows].min() for rows in row_blocks(X))
 
 
 def _divide_rows(X, by):

@@ -1,13 +1,11 @@
-"""Within-class and between-class neighbour graphs, Eqs. (14)-(15), sparse and exact."""
+"""Within-class and between-class neighbour graphs, Eqs. (14)-(15), sparse."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 
-#: Pairs of rows below which distances are computed at once.
-SMALL_SEARCH = 2**15
+from lpjt.core.neighbors import nearest_among, nearest_others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,46 +16,7 @@ class ClassGraphs:
     between: sparse.csr_array  # W_b
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Neighbors:
-    """Nearest other rows of each row, nearest first."""
-
-    indices: np.ndarray  # (n, k)
-    squared: np.ndarray  # (n, k) squared distances
-
-
-def nearest_rows(queries, candidates, n_neighbors):
-    """Exact nearest `candidates` of each of the `queries`: (indices, squared distances), each (n_queries, k).
-
-    scikit-learn's chunked search: O(n_queries n_candidates width) time, no matrix of that size.
-    """
-    k = min(n_neighbors, len(candidates))
-    if len(queries) * len(candidates) <= SMALL_SEARCH:
-        return _nearest_of_few(queries, candidates, k)
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(candidates)
-    distances, indices = search.kneighbors(queries)
-    return indices, distances**2
-
-
-def _nearest_of_few(queries, candidates, k):
-    """All distances at once: below `SMALL_SEARCH` pairs the search's own preparations would take longer."""
-    norms = np.einsum("ij,ij->i", candidates, candidates)
-    order = np.argsort(norms - 2 * (queries @ candidates.T), axis=1, kind="stable")[:, :k]
-    difference = queries[:, None] - candidates[order]  # exact, where norms would cancel
-    squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
-    resorted = np.argsort(squared, axis=1, kind="stable")
-    return np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1)
-
-
-def nearest_others(X, n_neighbors):
-    """Nearest rows of each row, itself left out; `Neighbors` of k = min(n_neighbors, n - 1)."""
-    k = min(n_neighbors, len(X) - 1)
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(X)
-    distances, indices = search.kneighbors()
-    return Neighbors(indices, distances**2)
-
-
-def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neighbors=None):
+def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neighbors=None, search="exact"):
     """Intrinsic and penalty graph: for each row its nearest rows of its own class, and of other classes.
 
     Parameters
@@ -72,22 +31,25 @@ def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neigh
         Of the heat weights; see `edge_weights`.
     neighbors : Neighbors, optional
         Nearest rows of any class, reused where only the labels changed.
+    search : {"exact", "approximate"}
+        For rows whose list of nearest rows has too few of a kind.
 
     Returns
     -------
     ClassGraphs
     """
     if neighbors is None:
-        neighbors = nearest_others(X, 4 * n_neighbors)
-    known = y >= 0
-    same = (y[neighbors.indices] == y[:, None]) & known[:, None]
-    other = (y[neighbors.indices] != y[:, None]) & known[:, None] & known[neighbors.indices]
+        neighbors = nearest_others(X, 4 * n_neighbors, search=search)
+    y = y.astype(np.int32)  # what follows is of the size of the lists: half of it
+    known, listed = y >= 0, y[neighbors.indices]
     graphs = []
-    for wanted, own in ((same, True), (other, False)):
+    for own in (True, False):
+        wanted = (listed == y[:, None]) if own else (listed != y[:, None]) & (listed >= 0)
+        wanted &= known[:, None]
         rows, columns, squared = _first_wanted(neighbors, wanted, n_neighbors)
         short = known & (wanted.sum(axis=1) < n_neighbors)
         # The list of nearest rows of any class is too short for these: search their class, or the rest, itself.
-        extra = _search_by_class(X, y, short, n_neighbors, own)
+        extra = _search_by_class(X, y, short, n_neighbors, own, search)
         keep = ~short[rows]
         rows, columns, squared = (
             np.concatenate(part) for part in zip((rows[keep], columns[keep], squared[keep]), extra, strict=True)
@@ -96,14 +58,14 @@ def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neigh
     return ClassGraphs(*graphs)
 
 
-def closest_pairs_graph(X, y, *, n_pairs):
+def closest_pairs_graph(X, y, *, n_pairs, search="exact"):
     """Penalty graph of the authors' code: the closest between-class pairs of the whole domain, weight 1.
 
     Ordered pairs are counted, as there: ``n_pairs=10`` joins five pairs of rows.
     """
     wanted = (n_pairs + 1) // 2
     # The m closest pairs lie among each row's m nearest rows of other classes.
-    rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, own=False)
+    rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, False, search)
     one_way = rows < columns
     rows, columns, squared = (
         np.concatenate([rows[one_way], columns[~one_way]]),
@@ -140,12 +102,12 @@ def degrees(W):
 
 def _first_wanted(neighbors, wanted, k):
     """The first k wanted neighbours of each row as (rows, columns, squared distances)."""
-    chosen = wanted & (np.cumsum(wanted, axis=1) <= k)
+    chosen = wanted & (np.cumsum(wanted, axis=1, dtype=np.int32) <= k)
     rows, places = np.nonzero(chosen)
     return rows, neighbors.indices[rows, places], neighbors.squared[rows, places]
 
 
-def _search_by_class(X, y, asked, k, own):
+def _search_by_class(X, y, asked, k, own, search):
     """Search for each asked row among the rows of its own class, or of all others, one class at a time."""
     found: list[tuple] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for c in np.unique(y[asked]):
@@ -153,13 +115,13 @@ def _search_by_class(X, y, asked, k, own):
         candidates = np.flatnonzero((y == c) if own else (y >= 0) & (y != c))
         if len(candidates) <= own:
             continue
-        places, squared = nearest_rows(X[queries], X[candidates], k + own)
-        columns = candidates[places]
+        near = nearest_among(X, queries, candidates, k + own, search=search)
+        columns = near.indices
         keep = columns != queries[:, None]
         # A row's own duplicate may stand before the row itself: drop the last place where it was not found.
         keep &= np.cumsum(keep, axis=1) <= k
         rows = np.broadcast_to(queries[:, None], columns.shape)
-        found.append((rows[keep], columns[keep], squared[keep]))
+        found.append((rows[keep], columns[keep], near.squared[keep]))
     return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
 

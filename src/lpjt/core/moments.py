@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from lpjt.core.blocks import row_blocks
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
@@ -39,17 +41,22 @@ def class_moments(X, y, weights, *, n_classes, landmark_ratio=1.0):
     Moments
     """
     counts = np.bincount(y[y >= 0], minlength=n_classes)
-    average = averaging_matrix(y, weights, counts, landmark_ratio)
-    return Moments(np.asarray(average @ X, dtype=np.float64), counts)
+    means = np.zeros((n_classes + 1, X.shape[1]))
+    for rows in row_blocks(X):  # a block at a time, for the product is made in float64
+        means += averaging_matrix(y[rows], weights[rows], counts, landmark_ratio, n_rows=len(y)) @ X[rows]
+    return Moments(means, counts)
 
 
-def averaging_matrix(y, weights, counts, landmark_ratio=1.0):
-    """Sparse (1 + n_classes, n) matrix whose product with the rows gives the means of `class_moments`."""
+def averaging_matrix(y, weights, counts, landmark_ratio=1.0, *, n_rows=None):
+    """Sparse (1 + n_classes, n) matrix whose product with the rows gives the means of `class_moments`.
+
+    Of a block of rows it gives their part in the means of a domain of `n_rows` rows.
+    """
     n = len(y)
     labelled = np.flatnonzero(y >= 0)
     rows = np.concatenate([np.zeros(n, dtype=np.int64), y[labelled] + 1])
     columns = np.concatenate([np.arange(n), labelled])
-    size = landmark_ratio * np.concatenate([[n], np.maximum(counts, 1)])
+    size = landmark_ratio * np.concatenate([[n_rows or n], np.maximum(counts, 1)])
     values = np.asarray(weights, dtype=np.float64)[columns] / size[rows]
     return sparse.csr_array((values, (rows, columns)), shape=(len(counts) + 1, n))
 
@@ -141,11 +148,10 @@ def weighted_gram(X, row_weights, edges=None):
     With ``row_weights = spread + gamma * degrees`` and ``edges = gamma * W`` this is M's diagonal part and the graph
     scatter of Eqs. (14)-(15) in one product. Rows are taken in blocks: O(n width^2) time, O(block width) memory.
     """
-    width = X.shape[1]
-    gram = np.zeros((width, width))
-    step = max(1, min(len(X), 2**22 // max(width, 1)))
-    for start in range(0, len(X), step):
-        rows = slice(start, start + step)
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    if edges is not None:
+        edges = edges.astype(X.dtype)  # a product of two dtypes would copy all rows for each block
+    for rows in row_blocks(X):
         if edges is None:  # weights of squares are not negative: half the work, by one symmetric product
             right = X[rows] * np.sqrt(row_weights[rows]).astype(X.dtype)[:, None]
             gram += right.T @ right
@@ -158,4 +164,9 @@ def weighted_gram(X, row_weights, edges=None):
 
 def total_scatter(X):
     """S_h of Eq. (17): X' (I - 11'/n) X in float64."""
-    return weighted_gram(X - X.mean(axis=0), np.ones(len(X)))
+    mean = sum(X[rows].sum(axis=0, dtype=np.float64) for rows in row_blocks(X)) / len(X)
+    gram = np.zeros((X.shape[1], X.shape[1]))
+    for rows in row_blocks(X):
+        centred = X[rows] - mean.astype(X.dtype)
+        gram += centred.T @ centred
+    return gram

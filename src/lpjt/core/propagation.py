@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
+
+from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,15 +83,14 @@ def harmonic_solution(W_uu, W_uk, Y_known, *, tol=1e-8):
 class Neighborhoods:
     """Nearest known and nearest unknown rows of each unknown row, nearest first."""
 
-    known: tuple  # (distances, indices), each (n_unknown, k)
-    unknown: tuple  # the same among the unknown rows, a row itself left out
+    known: Neighbors  # (n_unknown, k)
+    unknown: Neighbors  # the same among the unknown rows, a row itself left out
     n_known: int
 
     @property
     def graph(self):
         """Symmetric heat graph of the unknown rows, (n_unknown, n_unknown)."""
-        distances, indices = self.unknown
-        W = _heat_rows(distances, indices, len(distances))
+        W = _heat_rows(self.unknown, len(self.unknown.indices))
         return W.maximum(W.T).tocsr()
 
     def blocks(self):
@@ -99,31 +99,30 @@ class Neighborhoods:
         Known rows choose no neighbours: a graph in which they do is flooded, where the domains are apart, by the few
         known rows that lie towards the others, and then follows the class proportions of the known rows.
         """
-        n, k = self.unknown[0].shape
-        distances = np.hstack([self.unknown[0], self.known[0]])
-        indices = np.hstack([self.unknown[1], self.known[1] + n])
-        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
-        distances, indices = (np.take_along_axis(part, nearest, axis=1) for part in (distances, indices))
-        W = _heat_rows(distances, indices, n + self.n_known)
+        n, k = self.unknown.indices.shape
+        squared = np.hstack([self.unknown.squared, self.known.squared])
+        indices = np.hstack([self.unknown.indices, self.known.indices + n])
+        nearest = np.argpartition(squared, k - 1, axis=1)[:, :k]
+        both = Neighbors(*(np.take_along_axis(part, nearest, axis=1) for part in (indices, squared)))
+        W = _heat_rows(both, n + self.n_known)
         W_uu, W_uk = W[:, :n], W[:, n:]
         return W_uu.maximum(W_uu.T).tocsr(), W_uk.tocsr()
 
     def votes(self, Y_known, n_votes):
         """Mean distribution, by heat weights, of the nearest known rows: (n_unknown, n_classes)."""
-        W = _heat_rows(self.known[0][:, :n_votes], self.known[1][:, :n_votes], self.n_known)
+        W = _heat_rows(self.known.first(n_votes), self.n_known)
         return normalise_rows(np.asarray(W @ Y_known, dtype=np.float64))
 
 
-def find_neighborhoods(Z_known, Z_unknown, n_neighbors):
-    """Neighbourhoods of at least two unknown rows; O(n_unknown (n_known + n_unknown) d) time, no such matrix."""
-    k = min(n_neighbors, len(Z_known))
-    known = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z_known).kneighbors(Z_unknown)
-    k = min(n_neighbors, len(Z_unknown) - 1)
-    unknown = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z_unknown).kneighbors()
-    return Neighborhoods(known, unknown, len(Z_known))
+def find_neighborhoods(Z_known, Z_unknown, n_neighbors, *, search="exact", unknown=None):
+    """Neighbourhoods of at least two unknown rows; `unknown` are those among these, where they are known."""
+    if unknown is None or unknown.indices.shape[1] < min(n_neighbors, len(Z_unknown) - 1):
+        unknown = nearest_others(Z_unknown, n_neighbors, search=search)
+    known = nearest_rows(Z_unknown, Z_known, n_neighbors, search=search)
+    return Neighborhoods(known, unknown.first(n_neighbors), len(Z_known))
 
 
-def anchored_labels(votes, W, smoothing):
+def anchored_labels(votes, W, smoothing, *, tol=1e-8):
     r"""Votes of known rows, smoothed over the graph of the unknown rows: :math:`F = \eta D^{-1} W F + (1 - \eta) F_0`.
 
     Unlike the harmonic solution it cannot turn constant where few edges join the domains, so that it needs little
@@ -144,41 +143,36 @@ def anchored_labels(votes, W, smoothing):
     """
     degree = np.maximum(np.asarray(W.sum(axis=1)).ravel(), np.finfo(float).tiny)
     A = sparse.diags_array(degree) - smoothing * W
-    F = conjugate_gradients(A.tocsr(), (1 - smoothing) * degree[:, None] * votes).values
+    F = conjugate_gradients(A.tocsr(), (1 - smoothing) * degree[:, None] * votes, tol=tol).values
     return np.maximum(F, 0.0)
 
 
-def vote(Z_known, Y_known, Z_unknown, *, n_neighbors, bandwidth=None):
+def vote(Z_known, Y_known, Z_unknown, *, n_neighbors, bandwidth=None, search="exact"):
     """Mean distribution, by heat weights, of the nearest known rows of each unknown row: (n_unknown, n_classes).
 
     The heat weights' squared bandwidth is the mean squared distance of the rows at hand unless it is given, as it must
     be where the answer for one row may not depend on the others.
     """
-    k = min(n_neighbors, len(Z_known))
-    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z_known).kneighbors(Z_unknown)
-    W = _heat_rows(distances, indices, len(Z_known), bandwidth)
+    W = _heat_rows(nearest_rows(Z_unknown, Z_known, n_neighbors, search=search), len(Z_known), bandwidth)
     return normalise_rows(np.asarray(W @ Y_known, dtype=np.float64))
 
 
-def neighbor_graph(Z, n_neighbors):
+def neighbor_graph(Z, n_neighbors, *, search="exact"):
     """Symmetric heat graph of the nearest rows, its bandwidth the mean squared length of its edges: (n, n) sparse."""
-    k = min(n_neighbors, len(Z) - 1)
-    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z).kneighbors()
-    W = _heat_rows(distances, indices, len(Z))
+    W = _heat_rows(nearest_others(Z, n_neighbors, search=search), len(Z))
     return W.maximum(W.T).tocsr()
 
 
 def squared_bandwidth(Z, n_neighbors, *, max_rows=1000):
     """Mean squared distance of rows to their nearest others, over a spread of at most `max_rows` rows."""
     chosen = np.arange(0, len(Z), -(-len(Z) // max_rows))
-    k = min(n_neighbors + 1, len(Z))
-    distances, _ = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(Z).kneighbors(Z[chosen])
-    return float(np.mean(distances.astype(np.float64)[:, 1:] ** 2)) if k > 1 else 1.0
+    squared = nearest_rows(Z[chosen], Z, n_neighbors + 1).squared
+    return float(np.mean(squared[:, 1:], dtype=np.float64)) if squared.shape[1] > 1 else 1.0
 
 
 def unit_rows(Z):
     """Rows of unit length; rows at the origin stay there."""
-    length = np.linalg.norm(Z, axis=1, keepdims=True)
+    length = np.sqrt(np.einsum("ij,ij->i", Z, Z))[:, None]
     return Z / np.where(length > 0, length, 1.0)
 
 
@@ -206,12 +200,12 @@ def normalise_rows(F):
     return np.where(total > 0, F / np.where(total > 0, total, 1.0), 1.0 / F.shape[1])
 
 
-def _heat_rows(distances, indices, n_columns, bandwidth=None):
-    squared = distances.astype(np.float64).ravel() ** 2
+def _heat_rows(near, n_columns, bandwidth=None):
+    squared = near.squared.astype(np.float64).ravel()
     square = squared.mean() if bandwidth is None else bandwidth
     values = np.exp(-np.minimum(squared / (2 * max(square, np.finfo(float).tiny)), 500.0))  # a vote, however far
-    ends = np.arange(0, squared.size + 1, indices.shape[1])
-    return sparse.csr_array((values, indices.ravel(), ends), shape=(len(indices), n_columns))
+    ends = np.arange(0, squared.size + 1, near.indices.shape[1])
+    return sparse.csr_array((values, near.indices.ravel(), ends), shape=(len(near.indices), n_columns))
 
 
 def _reached(W_uu, seeds):

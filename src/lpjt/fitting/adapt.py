@@ -1,14 +1,17 @@
 """Algorithm 1 on validated domains, and which of its passes to return."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from lpjt.core.alternation import Clock
 from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.start import GUESS
-from lpjt.fitting.trial import Trial, begin_trial, n_classes_left
+from lpjt.fitting.trial import Trial, begin_trial
 from lpjt.fitting.unadapted import all_distributions, keep_first_labels, keep_unshifted
 from lpjt.selection import plain
 from lpjt.selection.evidence import effective_classes
-from lpjt.selection.scaling import choose_scaling
+from lpjt.selection.scaling import Scalings, choose_scaling
 
 #: An earlier pass is preferred to the last one when its evidence is better by so much; less is noise.
 MARGIN = 0.01
@@ -32,46 +35,46 @@ def adapt(domains, plan: Plan, on_record=None) -> Outcome:
     -------
     Outcome
     """
+    clock, scalings = Clock(), Scalings(domains)
     if plan.safeguard:
-        unshifted = plain.find_unshifted(domains, random_state=plan.random_state)
+        unshifted = plain.find_unshifted(domains, scalings.of_sources, random_state=plan.random_state)
+        clock.lap("shift")
         if unshifted is not None:
-            return keep_unshifted(domains, plan, unshifted)
-    trial = begin_trial(domains, plan, choose_scaling(domains, plan.scalings))
+            return replace(keep_unshifted(domains, plan, unshifted), seconds=clock.laps)
+    kind = choose_scaling(domains, plan.scalings, scalings)
+    clock.lap("scaling")
+    trial = begin_trial(domains, plan, kind, scalings.of(kind), clock)
     steady = _drive(trial, plan, on_record)
-    return _finish(trial, plan, steady)
+    for record in trial.records:
+        clock.add(record["seconds"])
+    clock.skip()
+    outcome = _finish(trial, plan, steady)
+    clock.lap("predictor")
+    return replace(outcome, seconds=clock.laps)
 
 
 def _drive(trial: Trial, plan, on_record):
     """Pass until labels and weights are steady or the passes are used up; return whether they were steady."""
     n_target = sum(len(F) for F in trial.start)
-    done = 0
     while True:
-        if on_record is not None and done < len(trial.states):
-            on_record(trial.record(done + 1))
-        done = len(trial.states)
-        if done:
-            state = trial.states[-1]
-            if state.n_changed <= plan.tol * n_target and state.weight_change <= max(plan.tol, 1e-2):
-                return True
-            if done >= plan.max_iter:
-                return False
-        trial.advance()
+        state = trial.advance()
+        if on_record is not None:
+            on_record(trial.records[-1])
+        if state.n_changed <= plan.tol * n_target and state.weight_change <= max(plan.tol, 1e-2):
+            return True
+        if state.n_iter >= plan.max_iter:
+            return False
 
 
 def _finish(trial, plan, steady):
-    last = len(trial.states)
-    chosen = _best_pass(trial) if plan.safeguard else last
+    n_iter = len(trial.records)
+    state = _best_pass(trial) if plan.safeguard else trial.last
     messages = [GUESS] if trial.guessed else []
-    if chosen != last:
-        messages.append(_explain(trial, chosen))
-    shared: dict = {
-        "history": [trial.record(n_iter) for n_iter in range(1, last + 1)],
-        "messages": messages,
-        "n_iter": last,
-    }
-    if chosen == 0:
+    if state is not trial.last:
+        messages.append(_explain(trial, state))
+    shared: dict = {"history": trial.records, "messages": messages, "n_iter": n_iter}
+    if state is None:
         return keep_first_labels(trial, plan, shared)
-    state = trial.states[chosen - 1]
     Z, y = np.vstack(state.embeddings), np.concatenate(trial.problem.labels)
     Y = all_distributions(trial.problem, state.distributions)
     return Outcome(
@@ -82,42 +85,37 @@ def _finish(trial, plan, steady):
         weights=state.weights,
         adapted=True,
         scaling=trial.scaling,
-        n_changed=None if steady or chosen != last else state.n_changed,
+        n_changed=None if steady or state is not trial.last else state.n_changed,
         **shared,
     )
 
 
 def _best_pass(trial):
-    """Number of the pass to return: the last, one with better evidence, or 0 where even that one has collapsed.
+    """The pass to return: the last, one with better evidence, or None where even that one has collapsed.
 
     The start is not compared by evidence: its labels come from the very rows by which the evidence is weighed.
     """
-    totals = [e.total for e in trial.evidences]
-    chosen = int(np.argmax(totals)) + 1
-    if totals[chosen - 1] - totals[-1] <= MARGIN:
-        chosen = len(totals)
+    chosen = trial.best if max(trial.totals) - trial.totals[-1] > MARGIN else trial.last
     first = effective_classes(np.vstack(trial.start))
-    left = effective_classes(np.vstack(trial.states[chosen - 1].distributions))
-    return 0 if left < COLLAPSED * first else chosen
+    left = effective_classes(np.vstack(chosen.distributions))
+    return None if left < COLLAPSED * first else chosen
 
 
 def _explain(trial, chosen):
     """What went wrong after the chosen pass."""
-    last = trial.states[-1]
+    last = trial.records[-1]
     facts, name = [], "the start, before any adaptation"
-    if chosen:
-        before, name = trial.states[chosen - 1], f"pass {chosen}"
-        facts.append(
-            f"the evidence fell from {trial.evidences[chosen - 1].total:.3f} to {trial.evidences[-1].total:.3f}"
-        )
-        if n_classes_left(last) < n_classes_left(before):
-            facts.append(f"the labels fell from {n_classes_left(before)} to {n_classes_left(last)} classes")
-        if last.objective > before.objective:
-            facts.append(f"the objective rose from {before.objective:.4g} to {last.objective:.4g}")
+    if chosen is not None:
+        before, name = trial.records[chosen.n_iter - 1], f"pass {chosen.n_iter}"
+        facts.append(f"the evidence fell from {before['evidence']:.3f} to {last['evidence']:.3f}")
+        if last["n_classes"] < before["n_classes"]:
+            facts.append(f"the labels fell from {before['n_classes']} to {last['n_classes']} classes")
+        if last["objective"] > before["objective"]:
+            facts.append(f"the objective rose from {before['objective']:.4g} to {last['objective']:.4g}")
     else:
-        first, left = (effective_classes(np.vstack(F)) for F in (trial.start, last.distributions))
+        first, left = (effective_classes(np.vstack(F)) for F in (trial.start, trial.last.distributions))
         facts.append(f"the effective number of classes fell from {first:.1f} to {left:.1f}")
     return (
-        f"Adaptation got worse after {name}: {', '.join(facts)} by pass {last.n_iter}. The labels of {name} are "
+        f"Adaptation got worse after {name}: {', '.join(facts)} by pass {last['n_iter']}. The labels of {name} are "
         "returned. A smaller locality_weight or more propagation_neighbors may keep it from collapsing."
     )

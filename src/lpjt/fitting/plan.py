@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lpjt.core.alternation import Settings
+from lpjt.core.blocks import ENTRIES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,6 +21,9 @@ class Plan:
     max_iter: int = 10
     tol: float = 1e-3
     safeguard: bool = True
+    n_coordinates: int | str | None = "auto"
+    block_entries: int = ENTRIES  # of the blocks in which rows are read
+    on_disk: bool = False  # whether coordinates are kept in a file
     random_state: Any = None  # a numpy RandomState
 
 
@@ -38,3 +42,4 @@ class Outcome:
     history: list = field(default_factory=list)
     messages: list = field(default_factory=list)  # texts of warnings
     n_changed: int | None = None  # labels that still changed in the last pass; None where they were steady
+    seconds: dict = field(default_factory=dict)  # by stage, all passes together

@@ -1,10 +1,13 @@
 """First labels of the target, step 1 of Algorithm 1."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.svm import LinearSVC
 
 from lpjt.classifiers import Propagation
 from lpjt.core import matching, propagation
+from lpjt.core.blocks import pick_rows, stack_rows
 from lpjt.selection.plain import pca_neighbor
 
 GUESS = (
@@ -33,31 +36,42 @@ def first_labels(problem, widths, plan):
     answers, guessed = [], False
     for j in np.flatnonzero(problem.is_target):
         alike = [i for i in range(len(widths)) if widths[i] == widths[j] and i != j]
-        rows = np.vstack([problem.rows[i] for i in [*alike, j]])
-        labels = np.concatenate([problem.labels[i] for i in [*alike, j]])
-        if (labels < 0).all():
+        labels = [problem.labels[i] for i in [*alike, j]]
+        if all((y < 0).all() for y in labels):
             answers.append(_matched(problem, j, plan))
             guessed = True
             continue
-        of_source = any(not problem.is_target[i] for i in alike)
-        F = np.eye(problem.n_classes)[labels * (labels >= 0)]
-        if (labels < 0).any():
-            F[labels < 0] = _propagated(plan, rows, labels, problem.n_classes, of_source)
-        answers.append(F[len(F) - len(problem.labels[j]) :])
+        F = np.eye(problem.n_classes)[labels[-1] * (labels[-1] >= 0)]
+        if (labels[-1] < 0).any():
+            of_source = any(not problem.is_target[i] for i in alike)
+            rows = [problem.rows[i] for i in [*alike, j]]
+            F[labels[-1] < 0] = _propagated(plan, rows, labels, problem, of_source, problem.neighbors[j])
+        answers.append(F)
     return answers, guessed
 
 
-def _propagated(plan, rows, labels, n_classes, of_source):
-    """Distributions of the unlabelled rows from labelled rows of the same space."""
-    known = labels >= 0
+def _propagated(plan, rows, labels, problem, of_source, near):
+    """Distributions of the unlabelled rows of the last of some domains from the labelled rows of all of them.
+
+    `rows` and `labels` are lists, one entry a domain; `near` are the nearest rows of each row of the last domain.
+    """
+    n_classes, target = problem.n_classes, labels[-1] < 0
+    known = stack_rows([pick_rows(X, y >= 0) for X, y in zip(rows, labels, strict=True)])
+    y_known = np.concatenate([y[y >= 0] for y in labels])
     if plan.start == "pca-nn":
-        return pca_neighbor(rows[known], labels[known], rows[~known], n_classes, plan.settings.n_components)
-    rule = plan.classifier if isinstance(plan.classifier, Propagation) else Propagation()
-    if not rule.anchored:
-        return rule.classify(rows, labels, None, n_classes)
-    if of_source:
-        return rule.start(rows[known], np.eye(n_classes)[labels[known]], rows[~known])
-    return _from_few(rule, rows, labels, n_classes)
+        unknown = pick_rows(rows[-1], target)
+        return pca_neighbor(known, y_known, unknown, n_classes, plan.settings.n_components)
+    rule = plan.classifier if isinstance(plan.classifier, Propagation) else Propagation(search=plan.settings.search)
+    # Unlabelled rows of other targets take part in the graph, and their answers are not asked for.
+    unknown = stack_rows([pick_rows(X, y < 0) for X, y in zip(rows, labels, strict=True)])
+    if not rule.anchored or not of_source:
+        stacked = np.vstack([known, unknown])
+        y = np.concatenate([y_known, np.full(len(unknown), -1)])
+        F = _from_few(rule, stacked, y, n_classes) if rule.anchored else rule.classify(stacked, y, None, n_classes)
+    else:
+        whole = near if len(unknown) == len(rows[-1]) and target.all() else None
+        F = rule.start(known, np.eye(n_classes)[y_known], unknown, whole)
+    return F[len(F) - target.sum() :]
 
 
 def _from_few(rule, rows, labels, n_classes):
@@ -67,7 +81,7 @@ def _from_few(rule, rows, labels, n_classes):
     the better one, on strong features the harmonic half.
     """
     known = labels >= 0
-    harmonic = Propagation(rule.n_neighbors, rule.unit_rows, anchored=False, class_mass=rule.class_mass)
+    harmonic = replace(rule, anchored=False)
     F = harmonic.classify(rows, labels, None, n_classes)
     if len(np.unique(labels[known])) < 2:
         return F
@@ -78,7 +92,8 @@ def _from_few(rule, rows, labels, n_classes):
     votes[:, model.classes_] = np.exp(5 * (margins - margins.max(axis=1, keepdims=True)))
     votes = propagation.normalise_rows(votes)
     if len(votes) > 1:
-        votes = propagation.anchored_labels(votes, propagation.neighbor_graph(rows[~known], rule.n_neighbors), 0.5)
+        W = propagation.neighbor_graph(rows[~known], rule.n_neighbors, search=rule.search)
+        votes = propagation.anchored_labels(votes, W, 0.5)
     return (F + propagation.normalise_rows(votes)) / 2
 
 

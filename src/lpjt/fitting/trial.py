@@ -4,47 +4,56 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
+from scipy import sparse
 
 from lpjt.core import alternation, coordinates
 from lpjt.core.alternation import Problem, State
+from lpjt.core.blocks import disk_array, stack_rows
+from lpjt.core.coordinates import scale_rows
+from lpjt.core.neighbors import LARGE
 from lpjt.fitting.start import first_labels
 from lpjt.selection import evidence
+from lpjt.selection.evidence import every_few
 
 
 @dataclass(slots=True, eq=False)
 class Trial:
-    """A scaling under way."""
+    """A scaling under way. Of the passes behind it, it keeps the records, and whole the best and the last alone."""
 
     scaling: str
     maps: tuple  # Coordinates of each domain
     problem: Problem
     start: list  # first distributions of each target
     guessed: bool
-    y_source: np.ndarray
-    nearest: np.ndarray | None = None  # place of each source row's nearest target row; None where widths differ
+    y_source: np.ndarray  # (n_compared,) labels of the source rows of `nearest`
+    nearest: np.ndarray | None = None  # nearest target row of a spread of source rows; None where widths differ
     passes: Iterator[State] = field(default_factory=lambda: iter(()))
-    states: list = field(default_factory=list)
-    evidences: list = field(default_factory=list)
+    records: list = field(default_factory=list)  # of each pass, for `history_`
+    totals: list = field(default_factory=list)  # evidence of each pass
+    last: State | None = None
+    best: State | None = None
 
     def advance(self):
         """Take one more pass and weigh it."""
         state = next(self.passes)
-        self.states.append(state)
+        weighed = self._weigh(state)
+        if self.best is None or weighed.total > max(self.totals):
+            self.best = state
+        self.last = state
+        self.totals.append(weighed.total)
+        names = "n_iter objective marginal_mmd conditional_mmd n_changed weight_change landmark_gap residual seconds"
+        record = {name: getattr(state, name) for name in names.split()}
+        self.records.append(
+            {**record, "n_classes": n_classes_left(state), "evidence": weighed.total, **asdict(weighed)}
+        )
+        return state
+
+    def _weigh(self, state):
         F = np.vstack(state.distributions)
         reverse = 0.0
         if self.nearest is not None:
             reverse = evidence.reverse_agreement(self.nearest, F.argmax(axis=1), self.y_source)
-        self.evidences.append(evidence.Evidence(evidence.mutual_information(F), reverse))
-        return state
-
-    def record(self, n_iter):
-        """Flat record of a pass, for `history_`, callbacks and printing."""
-        state, weighed = self.states[n_iter - 1], self.evidences[n_iter - 1]
-        names = "n_iter objective marginal_mmd conditional_mmd n_changed weight_change landmark_gap residual seconds"
-        row = {name: getattr(state, name) for name in names.split()}
-        row["n_classes"] = n_classes_left(state)
-        row["evidence"] = weighed.total
-        return {**row, **asdict(weighed)}
+        return evidence.Evidence(evidence.mutual_information(F), reverse)
 
 
 def n_classes_left(state):
@@ -52,52 +61,118 @@ def n_classes_left(state):
     return len(np.unique(np.concatenate([F.argmax(axis=1) for F in state.distributions])))
 
 
-def begin_trial(domains, plan, kind):
-    """Prepare the passes of a plan under one kind of scaling."""
+#: So many source rows are compared with the target for the evidence of a pass.
+COMPARED_ROWS = 2000
+
+
+def begin_trial(domains, plan, kind, scalings, clock):
+    """Prepare the passes of a plan under one kind of scaling, whose statistics are given for each domain."""
     everything = [*domains.sources, *domains.targets]
     n_sources = len(domains.sources)
-    maps = make_coordinates(everything, kind, plan)
-    rows = tuple(coordinates.to_coordinates(d.X, m) for d, m in zip(everything, maps, strict=True))
+    maps = make_coordinates(everything, scalings, plan)
+    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
+    clock.lap("coordinates")
     is_target = tuple(i >= n_sources for i in range(len(everything)))
-    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes))
+    neighbors = alternation.list_neighbors(rows, plan.settings)
+    clock.lap("neighbors")
+    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors)
     widths = [d.X.shape[1] for d in everything]
     start, guessed = first_labels(problem, widths, plan)
-    trial = Trial(kind, maps, problem, start, guessed, np.concatenate([d.y for d in domains.sources]))
+    y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])
+    trial = Trial(kind, maps, problem, start, guessed, y_source)
     settings = plan.settings
     if len(set(widths)) > 1:
         settings = replace(settings, coupling_weight=0.0)
     else:
-        trial.nearest = evidence.nearest_targets(np.vstack(rows[:n_sources]), np.vstack(rows[n_sources:]))
-    classify = _stacked(plan.classifier, problem)
+        some = stack_rows([every_few(X, COMPARED_ROWS) for X in rows[:n_sources]])
+        trial.nearest = evidence.nearest_targets(some, stack_rows(rows[n_sources:]))
+    clock.lap("start")
+    classify = _stacked(plan.classifier, replace(problem, neighbors=None))
     trial.passes = alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter)
+    trial.problem = replace(problem, neighbors=None)  # lists of the sources are not needed for long
     return trial
 
 
-def make_coordinates(everything, kind, plan):
+def embed_rows(X, coordinates_map, plan):
+    """Coordinates of raw rows, in memory or, where the plan says so, in a file that vanishes with them."""
+    out = None
+    if plan.on_disk:
+        out = disk_array((X.shape[0], coordinates.rank_of(coordinates_map, X.shape[1])), X.dtype)
+    return coordinates.to_coordinates(X, coordinates_map, entries=plan.block_entries, out=out)
+
+
+def make_coordinates(everything, scalings, plan):
     """Maps to coordinates, one for each domain; domains of one width share a basis, so that A - B has a meaning."""
-    scalings = [coordinates.fit_scaling(d.X, kind) for d in everything]
     maps: list = [None] * len(everything)
     for width in {d.X.shape[1] for d in everything}:
         members = [i for i, d in enumerate(everything) if d.X.shape[1] == width]
-        scaled = [coordinates.scale_rows(everything[i].X, scalings[i]) for i in members]
-        shared = _shared_map(scaled, plan)
+        shared = _shared_map([everything[i].X for i in members], [scalings[i] for i in members], plan)
         for i in members:
             maps[i] = coordinates.Coordinates(scalings[i], **shared)
     return tuple(maps)
 
 
-def _shared_map(scaled, plan):
-    if plan.kernel == "linear":
-        n_components = plan.settings.n_components
-        basis = coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)
-        return {"basis": basis}
+#: Share of the mean square that automatic coordinates hold, and how many there are at most in large domains. Chosen by
+#: target accuracy: 99.9 % changes nothing on average, and half of the columns of PIE, or 512 of those of deep features,
+#: cost 0.1 point or nothing (docs/performance.md).
+KEPT, AT_MOST = 0.999, 512
+
+
+def _shared_map(parts, scalings, plan):
+    n_components = plan.settings.n_components
+    if plan.kernel != "linear":
+        return _kernel_map(parts, scalings, plan)
+    if any(sparse.issparse(X) for X in parts):
+        scaled = [scale_rows(X, s) for X, s in zip(parts, scalings, strict=True)]
+        return {"basis": coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)}
+    kept = KEPT if plan.n_coordinates == "auto" else 1.0
+    at_most = _at_most(plan, max(X.shape[0] for X in parts))
+    basis = coordinates.principal_basis(parts, scalings, kept=kept, at_most=at_most, entries=plan.block_entries)
+    return {"basis": basis}
+
+
+def _at_most(plan, n_rows):
+    """Largest number of coordinates in domains of so many rows; None for no bound."""
+    if plan.n_coordinates == "auto":
+        return max(AT_MOST, 4 * plan.settings.n_components) if n_rows > LARGE else None
+    return plan.n_coordinates
+
+
+def most_coordinates(everything, plan):
+    """Columns that the coordinates of each domain have at most, before anything is computed."""
+    bounds = []
+    for d in everything:
+        alike = [e.X.shape[0] for e in everything if e.X.shape[1] == d.X.shape[1]]
+        if plan.kernel != "linear":
+            bounds.append(min(sum(alike), plan.kernel_rows))
+        elif sparse.issparse(d.X):
+            bounds.append(min(sum(alike), d.X.shape[1], max(coordinates.SPARSE_RANK, 4 * plan.settings.n_components)))
+        else:
+            bounds.append(min(d.X.shape[1], sum(alike), _at_most(plan, max(alike)) or d.X.shape[1]))
+    return bounds
+
+
+def _kernel_map(parts, scalings, plan):
     params = dict(plan.kernel_params or {})
     if plan.kernel in ("rbf", "laplacian", "chi2", "poly", "sigmoid"):
-        params.setdefault("gamma", coordinates.default_kernel_width(scaled))
+        some = [scale_rows(X[:: max(1, X.shape[0] // 500)], s) for X, s in zip(parts, scalings, strict=True)]
+        params.setdefault("gamma", coordinates.default_kernel_width(some))
+    chosen = _rows_that_stand_for_all(parts, plan)
+    scaled = [scale_rows(X[rows], s) for X, rows, s in zip(parts, chosen, scalings, strict=True)]
     rows, basis = coordinates.kernel_basis(
         scaled, plan.kernel, params, max_rows=plan.kernel_rows, random_state=plan.random_state
     )
     return {"basis": basis, "landmarks": rows, "kernel": plan.kernel, "kernel_params": params}
+
+
+def _rows_that_stand_for_all(parts, plan):
+    """Places of at most `kernel_rows` rows, drawn from all parts together, part by part."""
+    ends = np.cumsum([X.shape[0] for X in parts])
+    chosen = np.arange(ends[-1])
+    if ends[-1] > plan.kernel_rows:
+        chosen = np.sort(plan.random_state.choice(ends[-1], plan.kernel_rows, replace=False))
+    starts = np.concatenate([[0], ends[:-1]])
+    return [chosen[(chosen >= a) & (chosen < b)] - a for a, b in zip(starts, ends, strict=True)]
 
 
 def _stacked(classifier, problem):
@@ -105,10 +180,18 @@ def _stacked(classifier, problem):
 
     def classify(Z, labels, weights):
         y = np.concatenate(labels)
-        F = np.eye(problem.n_classes)[y * (y >= 0)]
+        answers = np.empty((0, problem.n_classes))
         if (y < 0).any():
-            F[y < 0] = classifier.classify(np.vstack(Z), y, np.concatenate(weights), problem.n_classes)
-        parts = np.split(F, np.cumsum([len(part) for part in labels])[:-1])
-        return [part for part, is_target in zip(parts, problem.is_target, strict=True) if is_target]
+            answers = classifier.classify(np.vstack(Z), y, np.concatenate(weights), problem.n_classes)
+        parts, used = [], 0
+        for of_domain, is_target in zip(labels, problem.is_target, strict=True):
+            if not is_target:
+                continue
+            unknown = of_domain < 0
+            F = np.eye(problem.n_classes)[of_domain * ~unknown]
+            F[unknown] = answers[used : used + unknown.sum()]
+            used += unknown.sum()
+            parts.append(F)
+        return parts
 
     return classify

@@ -12,7 +12,8 @@ from lpjt.selection.plain import principal_axes
 def fit_source_only(domains, plan):
     """Learn the source in its own scaling: principal axes for `transform`, the plan's classifier for `predict`."""
     kind = plan.scalings[0]
-    maps = make_coordinates(domains.sources, kind, plan)
+    scalings = [coordinates.fit_scaling(d.X, kind) for d in domains.sources]
+    maps = make_coordinates(domains.sources, scalings, plan)
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(domains.sources, maps, strict=True)]
     alike = [i for i, X in enumerate(rows) if X.shape[1] == rows[0].shape[1]]
     y = np.concatenate([domains.sources[i].y for i in alike])

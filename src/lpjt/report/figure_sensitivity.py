@@ -34,7 +34,7 @@ def draw_sensitivity(request: Request) -> Drawing:
 def default_values(problem: Problem) -> dict[str, float]:
     """The defaults of the three parameters for a problem, the number of components resolved."""
     n_classes = len(set(problem.y_source.tolist()))
-    plan = make_plan(LPJT().get_params(deep=False), n_classes=n_classes, one_width=True)
+    plan = make_plan(LPJT().get_params(deep=False), n_classes=n_classes, one_width=True, n_rows=len(problem.X_source))
     return {name: getattr(plan.settings, name) for name in RANGES}
 
 

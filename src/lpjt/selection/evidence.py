@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
+
+from lpjt.core.neighbors import nearest_others, nearest_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,18 @@ def effective_classes(F):
 
 def nearest_targets(source_rows, target_rows):
     """Place of each source row's nearest target row, (n_source,), for `reverse_agreement`; found once a fit."""
-    search = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(target_rows)
-    return search.kneighbors(source_rows, return_distance=False)[:, 0]
+    return nearest_rows(source_rows, target_rows, 1).indices[:, 0]
 
 
-def class_separation(rows, y, *, max_rows=5000):
+def class_separation(rows, y, *, n_asked=5000):
     """Share of rows whose nearest other row has their label (1-NN left one out): how well a scaling shows the classes.
 
-    Of more than `max_rows` rows every second, third, ... is used.
+    A spread of at most `n_asked` rows is asked, each among all others.
     """
-    chosen = every_few(np.arange(len(y)), max_rows)
-    search = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(rows[chosen])
-    return float(np.mean(y[chosen][search.kneighbors(return_distance=False)[:, 0]] == y[chosen]))
+    asked = every_few(np.arange(len(y)), n_asked)
+    near = nearest_rows(rows[asked], rows, 2).indices
+    other = np.where(near[:, 0] == asked, near[:, 1], near[:, 0])  # a duplicate may stand before the row itself
+    return float(np.mean(y[other] == y[asked]))
 
 
 def reverse_agreement(nearest, target_labels, y_source):
@@ -83,7 +84,7 @@ def domain_mixing(source_rows, y_source, target_rows, y_target, *, n_neighbors=5
             continue
         pool = np.concatenate([source_rows[source], target_rows[target]])
         k = min(n_neighbors, len(pool) - 1)
-        near = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(pool).kneighbors(return_distance=False)
+        near = nearest_others(pool, k).indices
         of_target = np.arange(len(pool)) >= len(source)
         foreign = of_target[near] != of_target[:, None]
         for side, size, others in ((0, len(source), len(target)), (1, len(target), len(source))):

@@ -12,6 +12,8 @@ from sklearn.svm import LinearSVC
 
 from lpjt.classifiers import Fitted
 from lpjt.core import coordinates
+from lpjt.core.blocks import row_blocks
+from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import unit_rows
 from lpjt.selection.evidence import domain_mixing, every_few
 
@@ -20,8 +22,8 @@ from lpjt.selection.evidence import domain_mixing, every_few
 #: real domain have, whatever their class proportions, and what pairs of different domains have.
 CLEARLY_APART, AS_ONE = 0.6, 0.88
 
-#: So many rows of a side are looked at, or cross-validated, at most.
-VALIDATION_ROWS = 5000
+#: So many rows of a domain are looked at for a shift, cross-validated, and learnt from where there is none, at most.
+LOOKED_AT, VALIDATED, LEARNT_FROM = 2000, 5000, 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,12 +37,14 @@ class Unshifted:
     mixing: float
 
 
-def find_unshifted(domains, *, random_state):
+def find_unshifted(domains, scalings_of, *, random_state):
     """Look for a shift between the domains within classes.
 
     Parameters
     ----------
     domains : Domains
+    scalings_of : callable
+        Gives the scaling of all sources together for a kind.
     random_state : numpy RandomState
 
     Returns
@@ -53,28 +57,38 @@ def find_unshifted(domains, *, random_state):
         return None
     if any((d.y >= 0).any() for d in domains.targets):
         return None  # labelled target rows say more than this statistic
-    X, X_target = (np.vstack([d.X for d in side]) for side in (domains.sources, domains.targets))
-    y = np.concatenate([d.y for d in domains.sources])
-    # The source's statistics for both: the target's own would move its classes wherever their proportions differ.
-    scalings = {kind: coordinates.fit_scaling(X, kind) for kind in ("standard", "unit")}
+    # The sources' statistics for both: the target's own would move its classes wherever their proportions differ.
+    scalings = {kind: scalings_of(kind) for kind in ("standard", "unit")}
+    (X, y), (X_target, _) = (_some_rows(side, LOOKED_AT) for side in (domains.sources, domains.targets))
     # Some rows, and float32, are enough to tell domains apart by.
-    rows, target = (
-        coordinates.scale_rows(every_few(part, VALIDATION_ROWS), scalings["standard"]).astype(np.float32)
-        for part in (X, X_target)
-    )
-    labels = every_few(y, VALIDATION_ROWS)
-    nearest = KNeighborsClassifier(n_neighbors=1).fit(rows, labels).predict(target)
-    if domain_mixing(rows, labels, target, nearest) < CLEARLY_APART:
+    rows, target = (coordinates.scale_rows(part, scalings["standard"]).astype(np.float32) for part in (X, X_target))
+    nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
+    if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None
+    X, y = _some_rows(domains.sources, LEARNT_FROM)
     name, kind, model = _best_on_source({k: coordinates.scale_rows(X, s) for k, s in scalings.items()}, y, random_state)
-    rows, target = (coordinates.scale_rows(part, scalings[kind]) for part in (X, X_target))
     predictor = Fitted(model, len(domains.classes))
-    F = predictor.distributions_of(target)
+    parts = [_distributions(d.X, predictor, scalings[kind]) for d in domains.targets]
+    X_target, F = _some_rows(domains.targets, LEARNT_FROM, parts)
+    rows, target = (coordinates.scale_rows(part, scalings[kind]) for part in (X, X_target))
     mixing = domain_mixing(rows, y, target, F.argmax(axis=1))
     if mixing < AS_ONE:
         return None
-    ends = np.cumsum([d.X.shape[0] for d in domains.targets])[:-1]
-    return Unshifted(name, predictor, scalings[kind], tuple(np.split(F, ends)), mixing)
+    return Unshifted(name, predictor, scalings[kind], tuple(parts), mixing)
+
+
+def _some_rows(side, at_most, values=None):
+    """At most so many raw rows of each domain of a side, and their labels, or other values that they have."""
+    values = [d.y for d in side] if values is None else values
+    return (
+        np.vstack([every_few(d.X, at_most) for d in side]),
+        np.concatenate([every_few(value, at_most) for value in values]),
+    )
+
+
+def _distributions(X, predictor, scaling):
+    """Distributions of all rows, a block at a time."""
+    return np.vstack([predictor.distributions_of(coordinates.scale_rows(X[rows], scaling)) for rows in row_blocks(X)])
 
 
 def pca_neighbor(known_rows, labels, unknown_rows, n_classes, n_components):
@@ -110,7 +124,7 @@ def _best_on_source(rows_of, y, random_state):
         "nearest neighbour": KNeighborsClassifier(n_neighbors=1),
         "a linear SVM": LinearSVC(dual="auto", random_state=random_state),
     }
-    chosen = np.sort(random_state.permutation(len(y))[:VALIDATION_ROWS])
+    chosen = np.sort(random_state.permutation(len(y))[:VALIDATED])
     counts = np.bincount(y[chosen])
     n_folds = min(3, int(counts[counts > 0].min()))
     best = ("nearest neighbour", "standard")

@@ -1,0 +1,184 @@
+"""Dask arrays through the door: what `lpjt.domains` checks of arrays in memory, checked block by block."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lpjt._labels import source_classes, warn_of_rare_classes
+from lpjt._matrices import _first_non_finite, open_matrix
+from lpjt.distributed import tasks
+from lpjt.distributed.lazy_labels import LazyLabels, check_target, encode, open_labels
+from lpjt.distributed.moments import label_counts
+from lpjt.domains import Domain, Domains, _check_keys
+
+
+def is_lazy(X):
+    """Whether this is a Dask collection; asks without importing dask."""
+    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
+
+
+def holds_lazy(*given):
+    """Whether any of these is a Dask collection or a dict with one."""
+    return any(is_lazy(X) or (_is_dict(X) and any(map(is_lazy, X.values()))) for X in given)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    name: str
+    where: str
+    X: Any  # Dask array of one column of blocks
+    labels: LazyLabels | None
+
+
+def open_lazy_domains(X, y, X_target=None, y_target=None, *, sample_domain=None) -> Domains:
+    """Validate what the caller gave to `fit`, where any of it is a Dask array.
+
+    As `domains.open_domains`. Matrices are read once, block by block, where they are; of the labels only the distinct
+    ones come here. The domains' `X` and `y` are Dask arrays with blocks of the same rows.
+    """
+    tasks.need_dask()
+    tasks.check_cluster()
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None. Give the source's labels.")
+    if sample_domain is not None:
+        raise ValueError(
+            "`sample_domain` cannot be given with Dask arrays. Give the domains apart: fit(X, y, X_target), several of "
+            "them as dicts of name to array."
+        )
+    if X_target is None:
+        raise ValueError(
+            "A fit on Dask arrays needs X_target. Without a target, bring the rows to memory: fit(X.compute(), y)."
+        )
+    sources = _read_parts(X, y, "source")
+    targets = _read_parts(X_target, y_target, "target")
+    shared = {part.name for part in sources} & {part.name for part in targets}
+    if shared:
+        raise ValueError(f"{', '.join(sorted(map(repr, shared)))} names a source and a target. Names must differ.")
+    _check_blocks([*sources, *targets])
+    return _close(sources, targets, {"named_sources": _is_dict(X), "named_targets": _is_dict(X_target)})
+
+
+def _close(sources, targets, layout):
+    classes = source_classes([part.labels.distinct for part in sources])
+    for part in targets:
+        if part.labels is not None:
+            check_target(part.labels, classes)
+    domains = Domains(
+        tuple(Domain(p.name, p.X, encode(p.labels, p.X, classes, of_target=False), None) for p in sources),
+        tuple(Domain(p.name, p.X, encode(p.labels, p.X, classes, of_target=True), None) for p in targets),
+        classes,
+        **layout,
+    )
+    nodes = [node for d in domains.sources for node in tasks.from_array(d.y)]
+    counts = sum(tasks.compute([tasks.call(label_counts, node, n_classes=len(classes)) for node in nodes]))[1:]
+    warn_of_rare_classes(classes, np.repeat(np.arange(len(classes)), np.minimum(counts, 2)))
+    return domains
+
+
+def _read_parts(X, y, side):
+    """Domains of one side: one, or one for each key of a dict."""
+    x_name, y_name = ("X", "y") if side == "source" else ("X_target", "y_target")
+    if not _is_dict(X):
+        if _is_dict(y):
+            raise ValueError(f"{y_name} is a dict, but {x_name} is not. Give dicts of the same keys, or no dict.")
+        return [_read_part(X, y, side, x_name, y_name)]
+    _check_keys(X, y, side, x_name, y_name)
+    labels = {} if y is None else y
+    return [_read_part(X[name], labels.get(name), name, f"X_{side} {name!r}", f"y_{side} {name!r}") for name in X]
+
+
+def _read_part(X, y, name, x_where, y_where):
+    rows = open_lazy_rows(X, x_where) if is_lazy(X) else _lazy_copy(X, x_where)
+    if rows.shape[0] < 2:
+        raise ValueError(f"{x_where}: found {rows.shape[0]} sample while a minimum of 2 is required. Add rows.")
+    labels = None if y is None else open_labels(y, rows, y_where, x_where, lazy=is_lazy(y))
+    return _Part(name, x_where, rows, labels)
+
+
+def open_lazy_rows(X, where):
+    """A Dask array of rows, each block with all columns and at least one row, in float32 or float64."""
+    if not hasattr(X, "chunks") or not hasattr(X, "rechunk"):
+        raise TypeError(
+            f"{where} is a Dask {type(X).__name__}, wanted is a Dask array. A frame becomes one by "
+            "df.to_dask_array(lengths=True)."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"{where}: got {X.ndim} dimensions, wanted are two: one row a sample.")
+    check_known_sizes(X, where, "X")
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"{where} holds {X.dtype}, which are no numbers. Encode or drop what is not a number.")
+    if X.shape[1] < 1:
+        raise ValueError(f"{where} has no columns. Give at least one.")
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    sizes = tuple(int(size) for size in X.chunks[0] if size)
+    if len(X.chunks[1]) > 1 or len(sizes) < len(X.chunks[0]):
+        X = X.rechunk((sizes, (X.shape[1],)))
+    return X
+
+
+def check_known_sizes(X, where, name):
+    """Refuse chunks of unknown sizes, whose rows cannot be numbered."""
+    if any(np.isnan(size) for sizes in X.chunks for size in sizes):
+        raise ValueError(
+            f"{where} has chunks of unknown sizes, so that its rows cannot be numbered. Have them counted first: "
+            f"{name} = {name}.compute_chunk_sizes(); of a frame, df.to_dask_array(lengths=True)."
+        )
+
+
+def _lazy_copy(X, where):
+    """An array in memory as a Dask array, beside others that are."""
+    import dask.array as da
+
+    rows, _ = open_matrix(X, where, min_rows=2)
+    if sparse.issparse(rows):
+        raise TypeError(f"{where} is sparse, but other domains are Dask arrays. Give it as {where}.toarray().")
+    return da.from_array(np.asarray(rows), chunks=("auto", -1))
+
+
+def _check_blocks(parts):
+    """Look at each block once: its kind, its shape, its values."""
+    nodes = []
+    for part in parts:
+        first = np.concatenate([[0], np.cumsum(part.X.chunks[0])]).tolist()
+        nodes += [
+            tasks.call(fault_of_block, node, where=part.where, block=p, start=first[p], wanted=(size, part.X.shape[1]))
+            for p, (node, size) in enumerate(zip(tasks.from_array(part.X), part.X.chunks[0], strict=True))
+        ]
+    faults = [fault for fault in tasks.compute(nodes) if fault]
+    if faults:
+        raise ValueError(faults[0])
+
+
+def fault_of_block(X, *, where, block, start, wanted):
+    """What is wrong with a block, in words, or an empty text."""
+    if not isinstance(X, np.ndarray):
+        return (
+            f"{where}: block {block} is a {type(X).__name__}, wanted are numpy arrays. Turn the blocks into arrays "
+            "first, e.g. X.map_blocks(lambda block: block.toarray()) where they are sparse."
+        )
+    if X.shape != wanted:
+        return (
+            f"{where}: block {block} has shape {X.shape}, but its chunks say {wanted}. Chunks must have one width and "
+            "the sizes they state: make them anew with dask.array.from_delayed or from_array and the true shapes."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):
+            return ""
+    position, count = _first_non_finite(X)
+    if not count:
+        return ""
+    row, column = position
+    value = X[position]
+    more = f" (and {count - 1} more in its block)" if count > 1 else ""
+    return (
+        f"{where} holds {'NaN' if np.isnan(value) else value} at row {start + row}, column {column}{more}. Remove or "
+        "impute them first, e.g. X.map_blocks(numpy.nan_to_num)."
+    )
+
+
+def _is_dict(given):
+    return isinstance(given, Mapping) and not sparse.issparse(given)

@@ -1,0 +1,117 @@
+"""Labels beside Dask arrays of rows: as a Dask array or in memory, encoded block by block."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lpjt._labels import UNLABELLED, Labels, encode_source, encode_target, read_labels
+from lpjt.distributed import tasks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LazyLabels:
+    """One `y`: either all of it, or its blocks and the distinct labels that these hold."""
+
+    where: str
+    distinct: Labels  # all labels where they are in memory
+    blocks: Any = None  # Dask array with the blocks of the rows; None where the labels are in memory
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelSummary:
+    """Of one block of labels."""
+
+    values: np.ndarray  # distinct
+    missing: np.ndarray  # rows without a label, the first few
+    fault: str = ""
+
+
+def open_labels(y, X, where, of, *, lazy):
+    """Read the labels of the rows `X`, a Dask array."""
+    if not lazy:
+        return LazyLabels(where, read_labels(y, X.shape[0], where, of=of))
+    y = _aligned(y, X, where, of)
+    starts = np.concatenate([[0], np.cumsum(y.chunks[0])]).tolist()
+    nodes = [
+        tasks.call(summarise_labels, node, where=f"{where}, block {p},", start=starts[p])
+        for p, node in enumerate(tasks.from_array(y))
+    ]
+    found = tasks.compute(nodes)
+    for summary in found:
+        if summary.fault:
+            raise ValueError(summary.fault)
+    values = np.unique(np.concatenate([summary.values for summary in found]))
+    missing = np.concatenate([summary.missing for summary in found])
+    placeholder = np.repeat(values[:1], len(missing)) if len(values) else np.zeros(len(missing))
+    distinct = Labels(
+        where,
+        np.concatenate([values, placeholder]) if len(missing) else values,
+        np.arange(len(values) + len(missing)) >= len(values),
+        np.concatenate([np.zeros(len(values), dtype=np.int64), missing]),
+    )
+    return LazyLabels(where, distinct, y)
+
+
+def _aligned(y, X, where, of):
+    """The labels in blocks of the same rows as `X`."""
+    if not hasattr(y, "chunks") or y.ndim != 1:
+        raise ValueError(
+            f"{where} should be a Dask array of one dimension, got {type(y).__name__}"
+            f"{f' of {y.ndim} dimensions' if hasattr(y, 'chunks') else ''}. Give one label a row."
+        )
+    if any(np.isnan(size) for size in y.chunks[0]):
+        raise ValueError(f"{where} has chunks of unknown sizes. Have them counted first: y = y.compute_chunk_sizes().")
+    if y.shape[0] != X.shape[0]:
+        raise ValueError(f"{where} has {y.shape[0]} labels, but {of} has {X.shape[0]} rows. Give one label a row.")
+    return y if y.chunks[0] == X.chunks[0] else y.rechunk((X.chunks[0],))
+
+
+def summarise_labels(y, *, where, start):
+    """Distinct labels of a block, and where one is missing."""
+    try:
+        labels = read_labels(y, len(y), where)
+    except ValueError as error:
+        return LabelSummary(np.empty(0), np.empty(0, np.int64), str(error))
+    return LabelSummary(np.unique(labels.known), start + np.flatnonzero(labels.missing)[:10])
+
+
+def check_target(labels, classes):
+    """Raise where labels of a target are unknown to the source."""
+    if len(labels.distinct.values):
+        encode_target(labels.distinct, classes)
+
+
+def encode(labels, X, classes, *, of_target):
+    """Codes of the rows of `X`, (n,) int64, as a Dask array with its blocks; -1 where there is no label."""
+    import dask.array as da
+
+    sizes = X.chunks[0]
+    if labels is None:
+        return da.full(X.shape[0], UNLABELLED, dtype=np.int64, chunks=(sizes,))
+    if labels.blocks is None:
+        codes = (encode_target if of_target else encode_source)(labels.distinct, classes)
+        return da.from_array(codes, chunks=(sizes,))
+    codes = labels.blocks.map_blocks(
+        encode_block, where=labels.where, classes=classes, of_target=of_target, dtype=np.int64
+    )
+    return codes.persist()
+
+
+def encode_block(y, where, classes, of_target):
+    """Codes of a block of labels."""
+    labels = read_labels(y, len(y), where)
+    if not of_target:
+        return encode_source(labels, classes)
+    if labels.missing.all():
+        return np.full(len(y), UNLABELLED, dtype=np.int64)
+    return _encode_quietly(labels, classes)
+
+
+def _encode_quietly(labels, classes):
+    """`encode_target`, whose warning has been given for all blocks together."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return encode_target(labels, classes)

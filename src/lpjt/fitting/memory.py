@@ -1,0 +1,84 @@
+"""How a fit keeps within a limit of memory: the size of its blocks, and coordinates in a file where they must be."""
+
+import re
+from dataclasses import replace
+
+from lpjt.core.alternation import LISTED, LISTED_APPROXIMATELY
+from lpjt.core.neighbors import SEARCH_WIDTH
+from lpjt.fitting.trial import most_coordinates
+
+#: Entries of the smallest and of the largest block of rows.
+SMALLEST, LARGEST = 2**17, 2**24
+
+#: Copies of a block that are made at once: scaled rows, their squares, a product.
+COPIES = 4
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+def read_limit(limit):
+    """Bytes of a limit such as "4GB", "512 MiB" or 4e9 as an int."""
+    if not isinstance(limit, str):
+        return int(limit)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?\s*", limit.upper())
+    if match is None or not float(match[1]):
+        raise ValueError(f"memory_limit={limit!r} is no size. Give e.g. '4GB', '512MB' or a number of bytes.")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def within_memory(plan, domains, limit):
+    """Plan whose blocks, and whose place for coordinates, suit the limit; the plan itself where there is none.
+
+    Parameters
+    ----------
+    plan : Plan
+    domains : Domains
+    limit : str, int or None
+        What the fit may use beyond its input.
+
+    Returns
+    -------
+    Plan
+    """
+    if limit is None:
+        return plan
+    allowed = read_limit(limit)
+    everything = [*domains.sources, *domains.targets]
+    ranks = most_coordinates(everything, plan)
+    itemsize = max(d.X.dtype.itemsize for d in everything)
+    least = _least(everything, len(domains.sources), ranks, plan, len(domains.classes))
+    coordinates = sum(d.X.shape[0] * rank * d.X.dtype.itemsize for d, rank in zip(everything, ranks, strict=True))
+    smallest = SMALLEST * itemsize * COPIES
+    if least + smallest > allowed:
+        raise ValueError(
+            f"memory_limit={limit!r} is too small: this fit needs at least {_words(least + smallest)} beyond its input "
+            f"({_words(least)} for matrices, neighbours and labels, the rest for a block of rows). Set it to that, or "
+            "lower n_coordinates or n_components."
+        )
+    on_disk = least + coordinates + smallest > allowed
+    left = allowed - least - (0 if on_disk else coordinates)
+    entries = int(left / (itemsize * COPIES))
+    return replace(plan, on_disk=on_disk, block_entries=min(LARGEST, max(SMALLEST, entries)))
+
+
+def _least(everything, n_sources, ranks, plan, n_classes):
+    """Bytes of what a fit holds at once beside coordinates and blocks, in the largest of its three stages."""
+    settings = plan.settings
+    approximate = settings.search == "approximate"
+    listed = max(LISTED_APPROXIMATELY if approximate else LISTED, 4 * settings.n_neighbors) * (8 if approximate else 16)
+    rows = [d.X.shape[0] for d in everything]
+    lists = listed * sum(rows)
+    # Coordinates: second moments, their eigenvectors and the workspace of both.
+    principal = 8 * 4 * max(d.X.shape[1] for d in everything) ** 2
+    # Neighbours: the search's own copy of the rows; two lists while one is cut.
+    searched = sum(n * 4 * min(rank, SEARCH_WIDTH) for n, rank in zip(rows, ranks, strict=True)) if approximate else 0
+    # Passes: matrices of Eq. (21); two class graphs, embeddings of three passes; distributions, their solver, a graph.
+    each = 96 * settings.n_neighbors + 6 * 8 * settings.n_components
+    solver = 9 * 8 * n_classes + 1200
+    passes = 8 * 7 * sum(ranks) ** 2 + each * sum(rows) + solver * sum(rows[n_sources:])
+    stacked = sum(n * rank * 8 for n, rank in zip(rows, ranks, strict=True)) if n_sources > 1 else 0
+    return lists + max(principal, searched + lists + stacked, passes)
+
+
+def _words(n_bytes):
+    return f"{n_bytes / 1e9:.2f}GB" if n_bytes >= 1e9 else f"{-(-n_bytes // 10**6)}MB"

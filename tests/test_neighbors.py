@@ -1,0 +1,115 @@
+"""Approximate neighbours: recall against the exact search, and what happens without faiss."""
+
+import importlib.util
+import os
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lpjt import LPJT
+from lpjt.core import neighbors
+from lpjt.core.coordinates import fit_scaling, scale_rows
+from lpjt.datasets.protocols import load_problem
+
+
+def clustered_rows(n=12_000, width=24, seed=0):
+    """Rows of thirty overlapping groups whose spread falls from column to column."""
+    rng = np.random.default_rng(seed)
+    spread = np.arange(1, width + 1) ** -0.5
+    centres = 3 * rng.normal(size=(30, width)) * spread
+    return (centres[rng.integers(0, 30, n)] + rng.normal(size=(n, width)) * spread).astype(np.float32)
+
+
+def recall(found, truth):
+    """Mean share of the true neighbours that were found."""
+    return np.mean([len(np.intersect1d(a, b)) / len(b) for a, b in zip(found, truth, strict=True)])
+
+
+def exact(X, queries, k):
+    """Places of the k nearest others of some rows, by all distances in float64."""
+    X = X.astype(np.float64)
+    squared = ((X[queries][:, None] - X) ** 2).sum(axis=-1) if len(X) * len(queries) < 10**6 else None
+    if squared is None:
+        squared = (X**2).sum(axis=1) - 2 * X[queries] @ X.T
+    squared[np.arange(len(queries)), queries] = np.inf
+    return np.argsort(squared, axis=1)[:, :k]
+
+
+@pytest.mark.parametrize("k", [5, 15, 32])
+def test_recall_of_the_approximate_search(k):
+    X = clustered_rows()
+    near = neighbors.nearest_others(X, k, search="approximate")
+    asked = np.arange(0, len(X), 40)
+    assert recall(near.indices[asked], exact(X, asked, k)) >= 0.95
+    assert near.indices.shape == near.squared.shape == (len(X), k)
+    assert (np.diff(near.squared, axis=1) >= 0).all()
+    assert not (near.indices == np.arange(len(X))[:, None]).any()
+
+
+def test_distances_are_those_of_the_rows_found():
+    X = clustered_rows()
+    near = neighbors.nearest_others(X, 5, search="approximate")
+    direct = ((X[:50, None] - X[near.indices[:50]]) ** 2).sum(axis=-1)
+    assert_allclose(near.squared[:50], direct, rtol=1e-3, atol=1e-4)
+
+
+def test_approximate_neighbours_among_other_rows():
+    X = clustered_rows()
+    queries = clustered_rows(400, seed=1)
+    found = neighbors.nearest_rows(queries, X, 10, search="approximate").indices
+    truth = neighbors.nearest_rows(queries, X, 10).indices
+    assert recall(found, truth) >= 0.95
+
+
+def test_duplicates_do_not_hide_a_row_from_its_twins():
+    X = np.repeat(clustered_rows(4000), 3, axis=0)
+    near = neighbors.nearest_others(X, 2, search="approximate")
+    twins = np.arange(len(X)) // 3
+    assert np.mean(twins[near.indices] == twins[:, None]) > 0.99
+    assert not (near.indices == np.arange(len(X))[:, None]).any()
+
+
+def test_few_rows_are_searched_exactly():
+    X = clustered_rows(3000)
+    assert_array_equal(
+        neighbors.nearest_others(X, 7, search="approximate").indices, neighbors.nearest_others(X, 7).indices
+    )
+
+
+def test_search_among_some_takes_a_spread_of_them():
+    X = clustered_rows()
+    asked, allowed = np.arange(100), np.arange(50, len(X))
+    near = neighbors.nearest_among(X, asked, allowed, 3, search="approximate")
+    step = -(-len(allowed) // neighbors.CONFINED)
+    some = allowed[::step]
+    assert_array_equal(near.indices, some[neighbors.nearest_rows(X[asked], X[some], 3).indices])
+    exactly = neighbors.nearest_among(X, asked, allowed, 3)
+    assert_array_equal(exactly.indices, 50 + neighbors.nearest_rows(X[:100], X[50:], 3).indices)
+
+
+def test_auto_is_exact_up_to_a_number_of_rows():
+    assert neighbors.choose_search("auto", neighbors.LARGE) == "exact"
+    assert neighbors.choose_search("auto", neighbors.LARGE + 1) == "approximate"
+    assert neighbors.choose_search("approximate", 10) == "approximate"
+    assert neighbors.choose_search("exact", 10**9) == "exact"
+
+
+def test_without_faiss(monkeypatch):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "faiss" else find_spec(name))
+    with pytest.raises(ImportError, match=r"pip install lpjt\[faiss\]"):
+        LPJT(neighbors="approximate").fit(np.eye(6), [0, 0, 0, 1, 1, 1], np.eye(6))
+    with pytest.warns(UserWarning, match="faiss is not installed"):
+        assert neighbors.choose_search("auto", 10**6) == "exact"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("LPJT_DATA" not in os.environ, reason="LPJT_DATA does not name a directory of data")
+def test_recall_on_full_mnist():
+    problem = load_problem("digits-full", "MNIST to USPS")
+    X = np.asarray(problem.X_source, dtype=np.float32)
+    X = scale_rows(X, fit_scaling(X, "standard"))
+    near = neighbors.nearest_others(X, 15, search="approximate")
+    asked = np.arange(0, len(X), 350)
+    assert recall(near.indices[asked], exact(X, asked, 15)) >= 0.95

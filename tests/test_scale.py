@@ -1,0 +1,256 @@
+"""Rows on disk, limits of memory, threads, coordinates: what a fit may use, and that the answer stays the same."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_info
+
+from lpjt import LPJT
+from lpjt.core import blocks, coordinates, moments
+from lpjt.core.coordinates import Scaling, fit_scaling, principal_basis, scale_rows, to_coordinates
+from lpjt.fitting.memory import read_limit
+from problems import shifted_pair
+
+X, y, X_target, y_target = shifted_pair(n_source=300, n_target=240, width=12)
+
+
+def labels(X=X, X_target=X_target, **parameters):
+    return LPJT(random_state=0, **parameters).fit(X, y, X_target).transduction_
+
+
+# Rows in blocks
+
+
+@pytest.mark.parametrize("kind", ["standard", "unit", "paper", "sum-zscore", "none"])
+def test_blocks_change_nothing(monkeypatch, kind):
+    rows = np.abs(X)
+    whole = fit_scaling(rows, kind)
+    expected = scale_rows(rows, whole)
+    monkeypatch.setattr(blocks.row_blocks, "__defaults__", (50,))  # four rows at a time
+    found = fit_scaling(rows, kind)
+    assert_allclose(scale_rows(rows, found), expected, rtol=1e-12, atol=1e-14)
+    assert_allclose(to_coordinates(rows, coordinates.Coordinates(found), entries=50), expected, rtol=1e-12, atol=1e-14)
+    assert_allclose(coordinates.second_moment(rows, found, entries=50), expected.T @ expected / len(X), rtol=1e-10)
+
+
+def test_moments_of_blocks(monkeypatch):
+    weights = np.random.default_rng(0).uniform(size=len(y))
+    whole = moments.class_moments(X, y, weights, n_classes=3)
+    scatter = moments.total_scatter(X)
+    monkeypatch.setattr(blocks.row_blocks, "__defaults__", (50,))
+    assert_allclose(moments.class_moments(X, y, weights, n_classes=3).means, whole.means, rtol=1e-12)
+    assert_allclose(moments.total_scatter(X), scatter, rtol=1e-10, atol=1e-10)
+
+
+def test_statistics_far_from_zero():
+    rows = 1e6 + np.random.default_rng(0).normal(size=(500, 3))
+    assert_allclose(fit_scaling(rows, "standard").deviation, rows.std(axis=0), rtol=1e-7)
+
+
+# Coordinates
+
+
+def test_principal_basis_holds_its_share():
+    spread = 10.0 ** -np.arange(8)
+    parts = [np.random.default_rng(i).normal(size=(400, 8)) * spread for i in range(2)]
+    Q = principal_basis(parts, [Scaling()] * 2, kept=0.999)
+    assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
+    held = sum(((part @ Q) ** 2).mean() * Q.shape[1] for part in parts)
+    total = sum((part**2).mean() * 8 for part in parts)
+    assert 0.999 <= held / total < 1
+    fewer = principal_basis(parts, [Scaling()] * 2, at_most=Q.shape[1] - 1)
+    held = sum(((part @ fewer) ** 2).mean() * fewer.shape[1] for part in parts)
+    assert held / total < 0.999
+
+
+def test_nothing_is_lost_unless_asked():
+    parts = [np.random.default_rng(0).normal(size=(400, 8))]
+    assert principal_basis(parts, [Scaling()]) is None
+    assert principal_basis(parts, [Scaling()], kept=0.999) is None  # every direction is needed
+    assert principal_basis([parts[0][:5]], [Scaling()]).shape == (8, 5)
+
+
+def test_n_coordinates():
+    model = LPJT(n_coordinates=5, n_components=4, random_state=0).fit(X, y, X_target)
+    assert {P.shape[0] for P in model.projections_.values()} == {5}
+    assert np.mean(model.transduction_ == y_target) > 0.9
+    every = LPJT(n_coordinates=None, n_components=4, random_state=0).fit(X, y, X_target)
+    assert {P.shape[0] for P in every.projections_.values()} == {12}
+    with pytest.raises(ValueError, match="n_coordinates"):
+        LPJT(n_coordinates=0).fit(X, y, X_target)
+
+
+# Rows on disk
+
+
+def test_memory_mapped_rows(tmp_path):
+    np.save(tmp_path / "source.npy", X)
+    mapped = np.load(tmp_path / "source.npy", mmap_mode="r")
+    assert_array_equal(labels(X=mapped), labels())
+
+
+def test_hdf5_rows(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.setattr(blocks.row_blocks, "__defaults__", (200,))
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        source = file.create_dataset("source", data=X, chunks=(32, 12))
+        target = file.create_dataset("target", data=X_target.astype(np.float32), chunks=(32, 12))
+        model = LPJT(random_state=0).fit(source, y, target)
+        assert_array_equal(model.transduction_, labels(X_target=X_target.astype(np.float32)))
+        assert_array_equal(model.predict(target), model.predict(X_target.astype(np.float32)))
+
+
+def test_rows_on_disk_are_read_in_any_order(monkeypatch):
+    class Stored:
+        """Only slices, as in a file."""
+
+        shape, dtype, chunks = X.shape, X.dtype, (32, 12)
+
+        def __getitem__(self, rows):
+            assert isinstance(rows, slice)
+            assert (rows.stop - rows.start) * X.shape[1] <= 200
+            return X[rows]
+
+    monkeypatch.setattr(blocks.row_blocks, "__defaults__", (200,))
+    chunked = blocks.Chunked(Stored())
+    places = np.random.default_rng(0).permutation(len(X))[:70]
+    assert_array_equal(chunked[places], X[places])
+    assert_array_equal(chunked[::7], X[::7])
+    assert_array_equal(chunked[y == 1], X[y == 1])
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        (np.zeros((4, 3, 2)), ValueError, "one row a sample"),
+        (np.full((20, 3), np.nan), ValueError, "NaN at row 0, column 0"),
+        (np.full((20, 3), b"a"), TypeError, "no numbers"),
+        (np.zeros((1, 3)), ValueError, "minimum of 2"),
+    ],
+)
+def test_bad_rows_on_disk(tmp_path, data, error, message):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "rows.h5", "w") as file, pytest.raises(error, match=message):
+        LPJT().fit(X, y, file.create_dataset("rows", data=data, chunks=True))
+
+
+# Memory
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("4GB", 4 * 10**9), ("1.5 MiB", 3 * 2**19), ("512kb", 512_000), ("100", 100), (7, 7)],
+)
+def test_limits_in_words(limit, expected):
+    assert read_limit(limit) == expected
+
+
+@pytest.mark.parametrize("limit", ["much", "4GB free", "-1MB", "0GB", ""])
+def test_limits_that_are_none(limit):
+    with pytest.raises(ValueError, match="memory_limit"):
+        LPJT(memory_limit=limit).fit(X, y, X_target)
+
+
+def test_a_limit_too_small_says_the_least_that_works():
+    with pytest.raises(ValueError, match="needs at least") as info:
+        LPJT(memory_limit="100kB").fit(X, y, X_target)
+    least = str(info.value).split("at least ")[1].split()[0]
+    assert_array_equal(labels(memory_limit=least), labels())
+
+
+MEASURE = """
+import sys, threading, time, warnings
+import numpy as np
+from lpjt import LPJT
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+n, width, limit = 12_000, 256, sys.argv[1]
+y = rng.integers(0, 5, 2 * n)
+X = (rng.normal(size=(5, width))[y] + rng.normal(size=(2 * n, width))).astype(np.float32)
+X[n:] = 1.5 * X[n:] + 1
+
+
+def anonymous():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("RssAnon"))
+
+
+def watch():
+    while not done:
+        peaks.append(anonymous())
+        time.sleep(0.002)
+
+
+def fit(**parameters):
+    return LPJT(random_state=0, neighbors="approximate", max_iter=2, n_jobs=1, **parameters).fit(X[:n], y[:n], X[n:])
+
+
+LPJT(neighbors="approximate").fit(X[:100], y[:100], X[n:n + 100])
+peaks, done = [], False
+start = anonymous()
+thread = threading.Thread(target=watch)
+thread.start()
+try:
+    model = fit(memory_limit=limit)
+finally:
+    done = True
+    thread.join()
+print(max(peaks) - start, np.mean(model.transduction_ == y[n:]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="resident memory is read from /proc")
+@pytest.mark.parametrize("limit", [78_000_000, 110_000_000])
+def test_a_limit_is_kept_within_a_fifth(tmp_path, limit):
+    env = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "MALLOC_TRIM_THRESHOLD_": "0"}
+    run = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(limit)],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not run.returncode, run.stderr
+    used, accuracy = map(float, run.stdout.split())
+    assert used <= 1.2 * limit
+    assert accuracy > 0.95
+    assert not list(tmp_path.iterdir())
+
+
+def test_coordinates_in_a_file_change_nothing(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = []
+    disk_array = blocks.disk_array
+    monkeypatch.setattr("lpjt.fitting.trial.disk_array", lambda *a: made.append(disk_array(*a)) or made[-1])
+    wide = np.random.default_rng(0).normal(size=(12, 64))  # coordinates outweigh the rest
+    parts = [np.repeat(part @ wide, 12, axis=0) for part in (X, X_target)]
+    parts = [part + 0.1 * np.random.default_rng(1).normal(size=part.shape) for part in parts]
+    plain, filed = (
+        LPJT(random_state=0, n_coordinates=None, memory_limit=limit).fit(parts[0], np.repeat(y, 12), parts[1])
+        for limit in (None, "27MB")
+    )
+    assert made
+    assert_array_equal(plain.transduction_, filed.transduction_)
+    assert not list(tmp_path.iterdir())
+
+
+# Threads
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_n_jobs_sets_the_threads(n_jobs):
+    seen = []
+
+    def look(record):
+        seen.append(max(pool["num_threads"] for pool in threadpool_info()))
+
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    LPJT(n_jobs=n_jobs, callback=look, max_iter=1).fit(X, y, X_target)
+    assert seen == [(os.cpu_count() if n_jobs == -1 else n_jobs)]
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
