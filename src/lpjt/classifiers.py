@@ -101,8 +101,7 @@ class Propagation:
             self._length(Z[known]), self._length(Z[~known]), self.n_neighbors, search=self.search
         )
         del Z  # rows are no longer needed, and there may be many
-        F = self._normalise(propagation.harmonic_solution(*near.blocks(), Y, tol=TOLERANCE), Y, 1.0)
-        return (1 - ANCHORED_SHARE) * F + ANCHORED_SHARE * self._anchored(near, Y)
+        return (1 - ANCHORED_SHARE) * self._harmonic(near, Y) + ANCHORED_SHARE * self._anchored(near, Y)
 
     def start(self, Z_known, Y_known, Z_unknown, unknown=None):
         """Anchored labels alone, the first labels of Algorithm 1; the rows are scaled by the caller.
@@ -116,6 +115,10 @@ class Propagation:
 
     def _length(self, Z):
         return propagation.unit_rows(Z) if self.unit_rows else Z
+
+    def _harmonic(self, near, Y_known):
+        W_uu, W_uk = near.blocks()
+        return self._normalise(propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE), Y_known, 1.0)
 
     def _anchored(self, near, Y_known):
         F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
