@@ -76,3 +76,14 @@ def test_a_few_target_labels_and_different_widths():
     found, model = accuracy(load_problem("cdls-demo", "amazon DeCAF to dslr SURF"))
     assert model.n_features_in_ == 800
     assert found >= 52.0  # nearest neighbour on the given rows; the authors' program has 48.8
+
+
+@pytest.mark.slow
+def test_full_mnist_to_full_usps_searches_approximately_and_gains():
+    problem = load_problem("digits-full", "MNIST to USPS")
+    assert (len(problem.X_source), len(problem.X_target)) == (70_000, 9_298)
+    reached, model = accuracy(problem, neighbors="auto")
+    near = normalize(problem.X_source[::7]), normalize(problem.X_target)
+    plain = KNeighborsClassifier(n_neighbors=1).fit(near[0], problem.y_source[::7]).score(near[1], problem.y_target)
+    assert model.adapted_
+    assert reached > 100 * plain + 5
