@@ -103,8 +103,8 @@ def open_domains(X, y, X_target=None, y_target=None, *, sample_domain=None):
         return _close(*_unstack(X, y, sample_domain))
     if X_target is None and y_target is not None:
         raise ValueError("y_target was given without X_target. Give the target's rows too, or neither.")
-    sources = _read_parts(X, y, "source")
-    targets = [] if X_target is None else _read_parts(X_target, y_target, "target")
+    sources = read_parts(X, y, "source", _read_part)
+    targets = [] if X_target is None else read_parts(X_target, y_target, "target", _read_part)
     shared = {part.name for part in sources} & {part.name for part in targets}
     if shared:
         raise ValueError(f"{_quoted(shared)} names a source and a target. Names must differ.")
@@ -127,16 +127,16 @@ def _close(sources, targets, layout):
     return domains
 
 
-def _read_parts(X, y, side):
-    """Domains of one side, "source" or "target": one, or one for each key of a dict."""
+def read_parts(X, y, side, read_part):
+    """Parts of one side, "source" or "target", by ``read_part``: one, or one for each key of a dict."""
     x_name, y_name = ("X", "y") if side == "source" else ("X_target", "y_target")
     if not _is_dict(X):
         if _is_dict(y):
             raise ValueError(f"{y_name} is a dict, but {x_name} is not. Give dicts of the same keys, or no dict.")
-        return [_read_part(X, y, side, x_name, y_name)]
+        return [read_part(X, y, side, x_name, y_name)]
     _check_keys(X, y, side, x_name, y_name)
     labels = {} if y is None else y
-    return [_read_part(X[name], labels.get(name), name, f"X_{side} {name!r}", f"y_{side} {name!r}") for name in X]
+    return [read_part(X[name], labels.get(name), name, f"X_{side} {name!r}", f"y_{side} {name!r}") for name in X]
 
 
 def _read_part(X, y, name, x_where, y_where):

@@ -96,8 +96,8 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
         components) in domains of more than 20,000 rows; an int so many. Sparse rows and kernels have coordinates of
         their own.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds 97 % of the
-        neighbours on full MNIST; "auto" is exact up to 20,000 rows a domain.
+        Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
+        95 % of the neighbours in the tests; "auto" is exact up to 20,000 rows a domain.
     memory_limit : str or int, default=None
         What a fit may use beyond its input, e.g. "4GB" or bytes: rows are read in blocks that suit it, and
         coordinates are kept in a temporary file where they are too large for it.

@@ -16,7 +16,7 @@ from lpjt.distributed.limits import refuse
 from lpjt.distributed.moments import label_counts
 from lpjt.distributed.problem import Part, Problem, to_coordinates
 from lpjt.distributed.samples import LazyScalings, sample_domains
-from lpjt.fitting.adapt import COLLAPSED, MARGIN
+from lpjt.fitting.adapt import COLLAPSED, MARGIN, drive, explain
 from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.trial import COMPARED_ROWS
 from lpjt.selection import plain
@@ -91,7 +91,7 @@ def _adapt(domains, plan, on_record):
         kind = choose_scaling(sample_domains(domains, parts, MAX_ROWS), plan.scalings, scalings)
     clock.lap("scaling")
     trial = _begin(domains, parts, plan, (kind, scalings.of(kind)), clock)
-    steady = _drive(trial, plan, on_record)
+    steady = drive(trial, plan, sum(F.n_rows for F in trial.start), on_record)
     for record in trial.records:
         clock.add(record["seconds"])
     clock.skip()
@@ -196,22 +196,10 @@ def stack(parts):
     return np.concatenate(parts)
 
 
-def _drive(trial, plan, on_record):
-    """Pass until labels and weights are steady or the passes are used up; return whether they were steady."""
-    n_target = sum(F.n_rows for F in trial.start)
-    while True:
-        state = trial.advance()
-        if on_record is not None:
-            on_record(trial.records[-1])
-        if state.n_changed <= plan.tol * n_target and state.weight_change <= max(plan.tol, 1e-2):
-            return True
-        if state.n_iter >= plan.max_iter:
-            return False
-
-
 def _finish(trial, plan, steady, clock):
     state = _best_pass(trial) if plan.safeguard else trial.last
-    messages = [] if state is trial.last else [_explain(trial, state)]
+    classes = trial.first.effective_classes, trial.last.summary.effective_classes
+    messages = [] if state is trial.last else [explain(trial.records, state, classes)]
     shared: dict = {"history": trial.records, "messages": messages, "n_iter": len(trial.records)}
     if state is None:
         outcome = results.keep_first_labels(trial, plan, shared)
@@ -228,19 +216,3 @@ def _best_pass(trial):
     best, last = trial.best.summary, trial.last.summary
     chosen = trial.best if best.evidence.total - last.evidence.total > MARGIN else trial.last
     return None if chosen.summary.effective_classes < COLLAPSED * trial.first.effective_classes else chosen
-
-
-def _explain(trial, chosen):
-    """What went wrong after the chosen pass."""
-    last = trial.records[-1]
-    if chosen is None:
-        name = "the start, before any adaptation"
-        first, left = trial.first.effective_classes, trial.last.summary.effective_classes
-        fact = f"the effective number of classes fell from {first:.1f} to {left:.1f}"
-    else:
-        before, name = trial.records[chosen.n_iter - 1], f"pass {chosen.n_iter}"
-        fact = f"the evidence fell from {before['evidence']:.3f} to {last['evidence']:.3f}"
-    return (
-        f"Adaptation got worse after {name}: {fact} by pass {last['n_iter']}. The labels of {name} are returned. A "
-        "smaller locality_weight or more propagation_neighbors may keep it from collapsing."
-    )

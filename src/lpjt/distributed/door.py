@@ -12,7 +12,7 @@ from lpjt._matrices import _first_non_finite, open_matrix
 from lpjt.distributed import tasks
 from lpjt.distributed.lazy_labels import LazyLabels, check_target, encode, open_labels
 from lpjt.distributed.moments import label_counts
-from lpjt.domains import Domain, Domains, _check_keys
+from lpjt.domains import Domain, Domains, read_parts
 
 
 def is_lazy(X):
@@ -52,8 +52,8 @@ def open_lazy_domains(X, y, X_target=None, y_target=None, *, sample_domain=None)
         raise ValueError(
             "A fit on Dask arrays needs X_target. Without a target, bring the rows to memory: fit(X.compute(), y)."
         )
-    sources = _read_parts(X, y, "source")
-    targets = _read_parts(X_target, y_target, "target")
+    sources = read_parts(X, y, "source", _read_part)
+    targets = read_parts(X_target, y_target, "target", _read_part)
     shared = {part.name for part in sources} & {part.name for part in targets}
     if shared:
         raise ValueError(f"{', '.join(sorted(map(repr, shared)))} names a source and a target. Names must differ.")
@@ -76,18 +76,6 @@ def _close(sources, targets, layout):
     counts = sum(tasks.compute([tasks.call(label_counts, node, n_classes=len(classes)) for node in nodes]))[1:]
     warn_of_rare_classes(classes, np.repeat(np.arange(len(classes)), np.minimum(counts, 2)))
     return domains
-
-
-def _read_parts(X, y, side):
-    """Domains of one side: one, or one for each key of a dict."""
-    x_name, y_name = ("X", "y") if side == "source" else ("X_target", "y_target")
-    if not _is_dict(X):
-        if _is_dict(y):
-            raise ValueError(f"{y_name} is a dict, but {x_name} is not. Give dicts of the same keys, or no dict.")
-        return [_read_part(X, y, side, x_name, y_name)]
-    _check_keys(X, y, side, x_name, y_name)
-    labels = {} if y is None else y
-    return [_read_part(X[name], labels.get(name), name, f"X_{side} {name!r}", f"y_{side} {name!r}") for name in X]
 
 
 def _read_part(X, y, name, x_where, y_where):

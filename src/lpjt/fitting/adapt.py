@@ -7,7 +7,7 @@ import numpy as np
 from lpjt.core.alternation import Clock
 from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.start import GUESS
-from lpjt.fitting.trial import Trial, begin_trial
+from lpjt.fitting.trial import begin_trial
 from lpjt.fitting.unadapted import all_distributions, keep_first_labels, keep_unshifted
 from lpjt.selection import plain
 from lpjt.selection.evidence import effective_classes
@@ -44,7 +44,7 @@ def adapt(domains, plan: Plan, on_record=None) -> Outcome:
     kind = choose_scaling(domains, plan.scalings, scalings)
     clock.lap("scaling")
     trial = begin_trial(domains, plan, kind, scalings.of(kind), clock)
-    steady = _drive(trial, plan, on_record)
+    steady = drive(trial, plan, sum(len(F) for F in trial.start), on_record)
     for record in trial.records:
         clock.add(record["seconds"])
     clock.skip()
@@ -53,9 +53,8 @@ def adapt(domains, plan: Plan, on_record=None) -> Outcome:
     return replace(outcome, seconds=clock.laps)
 
 
-def _drive(trial: Trial, plan, on_record):
+def drive(trial, plan, n_target, on_record):
     """Pass until labels and weights are steady or the passes are used up; return whether they were steady."""
-    n_target = sum(len(F) for F in trial.start)
     while True:
         state = trial.advance()
         if on_record is not None:
@@ -71,7 +70,8 @@ def _finish(trial, plan, steady):
     state = _best_pass(trial) if plan.safeguard else trial.last
     messages = [GUESS] if trial.guessed else []
     if state is not trial.last:
-        messages.append(_explain(trial, state))
+        classes = tuple(effective_classes(np.vstack(F)) for F in (trial.start, trial.last.distributions))
+        messages.append(explain(trial.records, state, classes))
     shared: dict = {"history": trial.records, "messages": messages, "n_iter": n_iter}
     if state is None:
         return keep_first_labels(trial, plan, shared)
@@ -101,20 +101,22 @@ def _best_pass(trial):
     return None if left < COLLAPSED * first else chosen
 
 
-def _explain(trial, chosen):
-    """What went wrong after the chosen pass."""
-    last = trial.records[-1]
+def explain(records, chosen, classes):
+    """What went wrong after the chosen pass, or after the start where it is None.
+
+    `classes` are the effective numbers of classes of the first and of the last labels.
+    """
+    last = records[-1]
     facts, name = [], "the start, before any adaptation"
-    if chosen is not None:
-        before, name = trial.records[chosen.n_iter - 1], f"pass {chosen.n_iter}"
+    if chosen is None:
+        facts.append(f"the effective number of classes fell from {classes[0]:.1f} to {classes[1]:.1f}")
+    else:
+        before, name = records[chosen.n_iter - 1], f"pass {chosen.n_iter}"
         facts.append(f"the evidence fell from {before['evidence']:.3f} to {last['evidence']:.3f}")
         if last["n_classes"] < before["n_classes"]:
             facts.append(f"the labels fell from {before['n_classes']} to {last['n_classes']} classes")
         if last["objective"] > before["objective"]:
             facts.append(f"the objective rose from {before['objective']:.4g} to {last['objective']:.4g}")
-    else:
-        first, left = (effective_classes(np.vstack(F)) for F in (trial.start, trial.last.distributions))
-        facts.append(f"the effective number of classes fell from {first:.1f} to {left:.1f}")
     return (
         f"Adaptation got worse after {name}: {', '.join(facts)} by pass {last['n_iter']}. The labels of {name} are "
         "returned. A smaller locality_weight or more propagation_neighbors may keep it from collapsing."
