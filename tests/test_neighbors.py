@@ -1,4 +1,4 @@
-"""Approximate neighbours: recall against the exact search, and what happens without faiss."""
+"""Neighbours: the exact search against all distances, the approximate one against it, and a machine without faiss."""
 
 import importlib.util
 import os
@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt import LPJT
+from lpjt._threads import threads
 from lpjt.core import neighbors
 from lpjt.core.coordinates import fit_scaling, scale_rows
 from lpjt.datasets.protocols import load_problem
@@ -34,6 +35,31 @@ def exact(X, queries, k):
         squared = (X**2).sum(axis=1) - 2 * X[queries] @ X.T
     squared[np.arange(len(queries)), queries] = np.inf
     return np.argsort(squared, axis=1)[:, :k]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [0.0, 300.0])
+def test_the_exact_search_finds_what_all_distances_say(dtype, far, n_jobs, monkeypatch):
+    monkeypatch.setattr(neighbors, "CANDIDATES", 400)  # several parts, the last of them shorter than k
+    X = clustered_rows(1213).astype(dtype) + dtype(far)
+    with threads(n_jobs):
+        near, among = neighbors.nearest_others(X, 20), neighbors.nearest_rows(X[:300], X[300:], 20)
+    asked = np.arange(len(X))
+    assert recall(near.indices, exact(X, asked, 20)) >= 0.9999
+    direct = ((X[:, None] - X[near.indices]) ** 2).sum(axis=-1)
+    assert_allclose(near.squared, direct, rtol=1e-4)
+    assert (np.diff(near.squared, axis=1) >= 0).all()
+    assert not (near.indices == asked[:, None]).any()
+    squared = ((X[:300, None].astype(np.float64) - X[300:]) ** 2).sum(axis=-1)
+    assert recall(among.indices, np.argsort(squared, axis=1)[:, :20]) >= 0.9999
+
+
+def test_a_row_given_twice_is_the_neighbour_of_its_copy():
+    X = clustered_rows(600).astype(np.float64)
+    near = neighbors.nearest_others(np.vstack([X, X]), 3)
+    assert_array_equal(near.indices[:, 0], np.concatenate([np.arange(600, 1200), np.arange(600)]))
+    assert_allclose(near.squared[:, 0], 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [5, 15, 32])

@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
 import oracles
+from lpjt._threads import threads
+from lpjt.core import projection
 from lpjt.core.projection import RIDGE, coupling_blocks, solve_projection
 
 
@@ -169,3 +171,14 @@ def test_no_coupling_between_unequal_widths_or_without_weight():
     assert not coupling_blocks([3, 3], [False, True], 0.0).any()
     # Two sources are coupled to the target and not to each other.
     assert not coupling_blocks([2, 2, 3], [False, False, True], 1.0).any()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_triangular_systems(n_jobs):
+    rng = np.random.default_rng(0)
+    L = np.tril(rng.normal(size=(203, 203))) + 20 * np.eye(203)
+    B = rng.normal(size=(203, 150))
+    B[:90, 70:] = 0.0  # the zeros of a block diagonal matrix
+    B[:, :40] = 0.0
+    with threads(n_jobs):
+        assert_allclose(projection._solve_lower(L, B), np.linalg.solve(L, B), atol=1e-12)

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import oracles
+from lpjt._threads import threads
 from lpjt.core import propagation
 
 
@@ -236,3 +237,19 @@ def test_conjugate_gradients():
     assert rushed.residual > 1e-6
     true = np.linalg.norm(B - A @ rushed.values, axis=0)[[0, 2]] / np.linalg.norm(B, axis=0)[[0, 2]]
     assert_allclose(rushed.residual, true.max(), rtol=1e-8)
+
+
+def test_many_columns_are_solved_as_few_are(monkeypatch):
+    rng = np.random.default_rng(0)
+    W = sparse.random_array((400, 400), density=0.02, rng=rng)
+    W = W + W.T
+    A = (sparse.diags_array(1.0 + W.sum(axis=1)) - W).tocsr()
+    B = rng.normal(size=(400, 37))
+    together = propagation.conjugate_gradients(A, B, tol=1e-12)
+    monkeypatch.setattr(propagation, "MANY_ENTRIES", 1)
+    with threads(2):
+        apart = propagation.conjugate_gradients(A, B, tol=1e-12)
+        one = propagation.conjugate_gradients(A, B[:, :1], tol=1e-12)
+    assert_allclose(apart.values, together.values, atol=1e-11)
+    assert_allclose(one.values, together.values[:, :1], atol=1e-11)
+    assert apart.residual < 1e-12

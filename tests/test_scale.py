@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_info
 
-from lpjt import LPJT
+from lpjt import LPJT, _threads
 from lpjt.core import blocks, coordinates, moments
+from lpjt.core.blocks import row_blocks, sum_blocks
 from lpjt.core.coordinates import Scaling, fit_scaling, principal_basis, scale_rows, to_coordinates
 from lpjt.fitting.memory import read_limit
 from problems import shifted_pair
@@ -232,7 +233,7 @@ def test_coordinates_in_a_file_change_nothing(monkeypatch, tmp_path):
     parts = [np.repeat(part @ wide, 12, axis=0) for part in (X, X_target)]
     parts = [part + 0.1 * np.random.default_rng(1).normal(size=part.shape) for part in parts]
     plain, filed = (
-        LPJT(random_state=0, n_coordinates=None, memory_limit=limit).fit(parts[0], np.repeat(y, 12), parts[1])
+        LPJT(random_state=0, n_coordinates=None, memory_limit=limit, n_jobs=1).fit(parts[0], np.repeat(y, 12), parts[1])
         for limit in (None, "27MB")
     )
     assert made
@@ -248,9 +249,65 @@ def test_n_jobs_sets_the_threads(n_jobs):
     seen = []
 
     def look(record):
-        seen.append(max(pool["num_threads"] for pool in threadpool_info()))
+        pools = threadpool_info()
+        seen.append([{p["num_threads"] for p in pools if p["user_api"] == api} for api in ("openmp", "blas")])
+        seen.append(_threads.n_threads())
 
     before = [pool["num_threads"] for pool in threadpool_info()]
     LPJT(n_jobs=n_jobs, callback=look, max_iter=1).fit(X, y, X_target)
-    assert seen == [(os.cpu_count() if n_jobs == -1 else n_jobs)]
+    wanted = os.cpu_count() if n_jobs == -1 else n_jobs
+    assert seen == [[{wanted}, {1}], wanted]
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+def test_fits_that_overlap_leave_blas_as_it_was():
+    before = blas_threads()
+    first, second = _threads.threads(2), _threads.threads(None)
+    first.__enter__()
+    second.__enter__()
+    assert _threads.n_threads() == min(before)  # not the one thread that the first left to BLAS
+    second.__exit__(None, None, None)
+    assert blas_threads() == {1}
+    first.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_maps_keep_the_order_and_do_not_multiply():
+    within = []
+
+    def square(i):
+        within.append(_threads.n_threads())
+        return i * i
+
+    assert _threads.map_threads(square, range(5)) == [0, 1, 4, 9, 16]
+    with _threads.threads(3):
+        assert _threads.map_threads(square, range(50)) == [i * i for i in range(50)]
+    assert set(within) == {1}
+
+
+def test_an_error_in_a_thread_is_raised():
+    with _threads.threads(2), pytest.raises(ZeroDivisionError):
+        _threads.map_threads(lambda i: 1 // i, range(4))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize(("n", "width"), [(1, 3), (7, 40_000), (5000, 30), (1003, 257)])
+def test_blocks_hold_each_row_once(n, width, n_jobs):
+    rows = np.arange(float(n))
+    blocks = row_blocks(np.broadcast_to(0.0, (n, width)), 2**16)
+    assert_array_equal(np.concatenate([rows[block] for block in blocks]), rows)
+    assert all((block.stop - block.start) * width <= max(2**16, width) for block in blocks)
+    with _threads.threads(n_jobs):
+        assert_array_equal(sum_blocks(lambda block: rows[block].sum(), blocks, 1), [rows.sum()])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_labels_do_not_depend_on_the_threads(dtype):
+    fits = [LPJT(n_jobs=n, random_state=0).fit(X.astype(dtype), y, X_target.astype(dtype)) for n in (1, 2, 3)]
+    for fitted in fits[1:]:
+        assert_array_equal(fitted.transduction_, fits[0].transduction_)
+        assert_allclose(fitted.history_[-1]["objective"], fits[0].history_[-1]["objective"], rtol=1e-3)

@@ -1,16 +1,81 @@
-"""Threads of a fit: BLAS, OpenMP and the neighbour searches are told one number, and nothing else runs beside them."""
+"""Threads of a fit: blocks of rows on threads of our own, and one thread of BLAS in each.
 
-from contextlib import nullcontext
+numpy, scipy and faiss come with a BLAS each, whose idle threads go on spinning for a tenth of a second: with three such
+pools on the same processors each stage runs against the threads of the stage before. Ours sleep when they have nothing
+to do, and what is no product of matrices runs on them too.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
+
+#: Threads that `map_threads` may use; those that it starts have one each, so that maps within maps do not multiply.
+_N_THREADS = ContextVar("lpjt_threads", default=1)
 
 
+class _Quiet:
+    """One thread of BLAS for as long as anyone wants it so: the setting is the process's own, and fits may overlap."""
+
+    def __init__(self):
+        self._lock, self._users = Lock(), 0
+        self._limits: Any = None
+        self._before: int | None = None
+
+    def enter(self):
+        """Begin, and return how many threads BLAS has otherwise, or None where it does not tell."""
+        with self._lock:
+            if not self._users:
+                known = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+                self._before = min(known, default=None)
+                self._limits = threadpool_limits(1, "blas")
+            self._users += 1
+            return self._before
+
+    def leave(self):
+        """End; the last to leave gives BLAS its threads back."""
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limits.restore_original_limits()
+
+
+_QUIET = _Quiet()
+
+
+@contextmanager
 def threads(n_jobs):
-    """Context in which the numerical libraries have so many threads, as scikit-learn counts them (-1: all processors).
+    """Context in which `map_threads` has so many threads, as scikit-learn counts them (-1: all processors), BLAS one.
 
-    None leaves them at their own setting, which joblib and the environment may have lowered.
+    None is as many as BLAS has outside, which joblib and the environment may have lowered.
     """
-    if n_jobs is None:
-        return nullcontext()
-    return threadpool_limits(effective_n_jobs(n_jobs))
+    n_blas = _QUIET.enter()
+    n_threads = effective_n_jobs(n_jobs) if n_jobs is not None or n_blas is None else n_blas
+    token = _N_THREADS.set(n_threads)
+    try:
+        with threadpool_limits(n_threads, "openmp"):  # after BLAS, some builds of which set OpenMP's as their own
+            yield
+    finally:
+        _N_THREADS.reset(token)
+        _QUIET.leave()
+
+
+def n_threads():
+    """Threads that `map_threads` would use for many items here and now."""
+    return _N_THREADS.get()
+
+
+def map_threads(function, items, *, first=None):
+    """List of the results of a function that releases the interpreter's lock, item by item, in the items' order.
+
+    Each thread that is started calls `first` before anything else.
+    """
+    n_workers = min(n_threads(), len(items))
+    if n_workers < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(n_workers, initializer=first) as pool:
+        return list(pool.map(function, items))

@@ -1,6 +1,7 @@
 """The scikit-learn class: parameters, the door, attributes. No mathematics."""
 
 import warnings
+from contextlib import nullcontext
 from inspect import signature
 from numbers import Integral
 
@@ -12,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lpjt._sklearn import _fit_context
 from lpjt._threads import threads
+from lpjt.classifiers import MANY_NEW_ROWS
+from lpjt.core.blocks import multiply
 from lpjt.core.coordinates import to_coordinates
 from lpjt.distributed import (
     adapt_distributed,
@@ -97,12 +100,12 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
         their own.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
-        95 % of the neighbours in the tests; "auto" is exact up to 20,000 rows a domain.
+        95 % of the neighbours in the tests; "auto" is exact up to 10,000 rows a domain.
     memory_limit : str or int, default=None
         What a fit may use beyond its input, e.g. "4GB" or bytes: rows are read in blocks that suit it, and
         coordinates are kept in a temporary file where they are too large for it.
     n_jobs : int, default=None
-        Threads of a fit, -1 for all processors. None leaves the numerical libraries at their own setting.
+        Threads of a fit, -1 for all processors. None is as many as the numerical libraries are set to.
     preset : {"paper", "code"}, default=None
         Values of the paper, or of its authors' program, for every parameter that has its default's value, given or not.
     callback : callable, default=None
@@ -254,9 +257,9 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
             one_width=len({d.X.shape[1] for d in everything}) == 1,
             n_rows=0 if lazy else max(d.X.shape[0] for d in everything),  # a distributed search is exact
         )
-        if not lazy:  # the memory of a cluster is its own affair
-            plan = within_memory(plan, domains, self.memory_limit)
         with threads(self.n_jobs):
+            if not lazy:  # the memory of a cluster is its own affair
+                plan = within_memory(plan, domains, self.memory_limit)
             outcome = learn(domains, plan, self._on_record) if domains.targets else fit_source_only(domains, plan)
         self._warn(outcome, plan, domains)
         self._keep(outcome, domains)
@@ -297,7 +300,9 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
         if is_lazy(X):
             return apply_lazily(self, "transform", X, domain)
         name = self._domain(domain)
-        return self._embed(self._open(X, name), name)
+        rows = self._open(X, name)
+        with self._threads_for(rows):
+            return self._embed(rows, name)
 
     def predict_proba(self, X, domain="target"):
         """Class distributions, (n, n_classes), of rows of a domain, seen in fit or not."""
@@ -306,9 +311,9 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
             return apply_lazily(self, "predict_proba", X, domain)
         name = self._domain(domain)
         rows = self._open(X, name)
-        if self.adapted_:
-            return self._predictor.distributions_of(self._embed(rows, name))
-        return self._predictor.distributions_of(to_coordinates(rows, self._coordinates[name]))
+        with self._threads_for(rows):
+            Z = self._embed(rows, name) if self.adapted_ else to_coordinates(rows, self._coordinates[name])
+            return self._predictor.distributions_of(Z)
 
     def predict(self, X, domain="target"):
         """Labels, (n,), of rows of a domain, seen in fit or not."""
@@ -327,7 +332,10 @@ class LPJT(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, B
 
     def _embed(self, rows, name):
         P = self.projections_[name]
-        return to_coordinates(rows, self._coordinates[name]) @ P.astype(rows.dtype, copy=False)
+        return multiply(to_coordinates(rows, self._coordinates[name]), P)
+
+    def _threads_for(self, rows):
+        return threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else nullcontext()  # few are done before it is set
 
     def _open(self, X, name):
         return open_rows(X, width=self._widths[name], feature_names=self._feature_names[name])

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from lpjt.core import graphs, landmarks, moments, projection
+from lpjt.core.blocks import multiply
 from lpjt.core.neighbors import Neighbors, nearest_others
 
 #: Nearest rows of any class listed once for each row, by an exact and by an approximate search; graphs of new labels
@@ -105,7 +106,7 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
         solution = projection.solve_projection(S_max, S_min, settings.n_components)  # step 2, Eq. (21)
         clock.lap("projection")
         P = tuple(np.split(solution.vectors, fixed.offsets[1:-1]))
-        Z = tuple(X @ p.astype(X.dtype, copy=False) for X, p in zip(problem.rows, P, strict=True))  # step 3
+        Z = tuple(multiply(X, p) for X, p in zip(problem.rows, P, strict=True))  # step 3
         marginal, conditional = _energies(problem, Z, labels, weights, ratio)
         clock.lap("embedding")
         F = tuple(classify(Z, problem.labels, weights))  # step 4

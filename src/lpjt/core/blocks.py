@@ -1,8 +1,11 @@
 """Rows taken block by block, so that nothing of the size of the input is made beside it."""
 
 import tempfile
+from itertools import pairwise
 
 import numpy as np
+
+from lpjt._threads import map_threads, n_threads
 
 #: Entries of a block of rows where nothing else is asked for: 4 MB of float32, which the cache nearly holds. Larger
 #: blocks are no faster, and the allocator keeps what they leave.
@@ -45,11 +48,44 @@ class Chunked:
         return taken
 
 
+#: Rows of at least so many entries are cut into a multiple of so many blocks of one size, so that two threads or four
+#: have the same to do.
+WORTH_SHARING, SHARES = 2**16, 4
+
+
 def row_blocks(X, entries=ENTRIES):
     """Slices of rows of `X`, (n, width), of at most so many entries (of one row, where that is more)."""
     n, width = X.shape
-    step = max(1, min(n, entries // max(width, 1)))
+    n_blocks = -(-n // max(1, entries // max(width, 1)))
+    if n * width >= WORTH_SHARING:
+        n_blocks = -(-n_blocks // SHARES) * SHARES
+    step = max(1, -(-n // max(n_blocks, 1)))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def sum_blocks(part_of, blocks, shape):
+    """Sum, in float64, of an array of a shape that each block of rows gives; side by side, the blocks in order."""
+
+    def add(run):
+        total = np.zeros(shape)
+        for rows in run:
+            total += part_of(rows)
+        return total
+
+    n_runs = max(1, min(n_threads(), len(blocks)))
+    ends = [len(blocks) * i // n_runs for i in range(n_runs + 1)]
+    total, *others = map_threads(add, [blocks[a:b] for a, b in pairwise(ends)])
+    for other in others:
+        total += other
+    return total
+
+
+def multiply(X, M):
+    """X M, (n, columns), in the dtype of the rows of X; threads share the rows."""
+    M = M.astype(X.dtype, copy=False)
+    product = np.empty((len(X), M.shape[1]), dtype=X.dtype)
+    map_threads(lambda rows: np.matmul(X[rows], M, out=product[rows]), row_blocks(X))
+    return product
 
 
 def disk_array(shape, dtype):

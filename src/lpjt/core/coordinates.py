@@ -8,7 +8,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from lpjt.core.blocks import ENTRIES, row_blocks
+from lpjt._threads import map_threads
+from lpjt.core.blocks import ENTRIES, row_blocks, sum_blocks
 
 #: Scores beyond this many standard deviations are cut. A column that is almost always the same has rows at twenty
 #: deviations and more, which would fill their unit row alone.
@@ -103,11 +104,14 @@ def scale_rows(X, scaling):
 
 def second_moment(X, scaling, *, entries=ENTRIES):
     """S'S / n in float64, (width, width), of the scaled rows S; a block of them at a time."""
-    gram = np.zeros((X.shape[1], X.shape[1]))
-    for rows in row_blocks(X, entries):
+
+    def part(rows):
         S = scale_rows(X[rows], scaling)
-        gram += S.T @ S
-    return gram / X.shape[0]
+        return S.T @ S
+
+    gram = sum_blocks(part, row_blocks(X, entries), (X.shape[1], X.shape[1]))
+    gram /= X.shape[0]
+    return gram
 
 
 def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIES):
@@ -207,10 +211,14 @@ def to_coordinates(X, coordinates, *, entries=ENTRIES, out=None):
     blocks = row_blocks(X, entries) or [slice(0, 0)]
     if out is None and len(blocks) == 1:
         return _block_coordinates(X[blocks[0]], coordinates)
-    for rows in blocks:
-        Z = _block_coordinates(X[rows], coordinates)
-        out = np.empty((X.shape[0], Z.shape[1]), dtype=Z.dtype) if out is None else out
-        out[rows] = Z
+    if out is None:
+        few = _block_coordinates(X[:1], coordinates)
+        out = np.empty((X.shape[0], few.shape[1]), dtype=few.dtype)
+
+    def fill(rows):
+        out[rows] = _block_coordinates(X[rows], coordinates)
+
+    map_threads(fill, blocks)
     return out
 
 
@@ -251,15 +259,20 @@ def _scale_sparse(X, scaling):
 def _column_statistics(parts, row_sums):
     """Mean and standard deviation of each column, in float64, in one reading of the rows."""
     n, width = sum(X.shape[0] for X in parts), parts[0].shape[1]
-    pivot, total, squares = None, np.zeros(width), np.zeros(width)
-    for block in (part[rows] for part in parts for rows in row_blocks(part)):
-        block = _divide_rows(block, block.sum(axis=1)) if row_sums else block
+    pivot = _divided(parts[0][row_blocks(parts[0])[0]], row_sums).mean(axis=0)
+
+    def sums(of_part):
+        X, rows = of_part
         # Squares about the first block's mean: about zero they would cancel where a mean is far from it.
-        pivot = block.mean(axis=0) if pivot is None else pivot
-        block = block - pivot
-        total += block.sum(axis=0, dtype=np.float64)
-        squares += np.einsum("ij,ij->j", block, block)
+        block = _divided(X[rows], row_sums) - pivot
+        return block.sum(axis=0, dtype=np.float64), np.einsum("ij,ij->j", block, block)
+
+    total, squares = sum_blocks(sums, [(X, rows) for X in parts for rows in row_blocks(X)], (2, width))
     return pivot + total / n, np.sqrt(np.maximum(squares / n - (total / n) ** 2, 0.0))
+
+
+def _divided(rows, row_sums):
+    return _divide_rows(rows, rows.sum(axis=1)) if row_sums else rows
 
 
 def _smallest(X):

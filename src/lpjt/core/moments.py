@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from lpjt.core.blocks import row_blocks
+from lpjt.core.blocks import row_blocks, sum_blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,10 +41,11 @@ def class_moments(X, y, weights, *, n_classes, landmark_ratio=1.0):
     Moments
     """
     counts = np.bincount(y[y >= 0], minlength=n_classes)
-    means = np.zeros((n_classes + 1, X.shape[1]))
-    for rows in row_blocks(X):  # a block at a time, for the product is made in float64
-        means += averaging_matrix(y[rows], weights[rows], counts, landmark_ratio, n_rows=len(y)) @ X[rows]
-    return Moments(means, counts)
+
+    def part(rows):  # a block at a time, for the product is made in float64
+        return averaging_matrix(y[rows], weights[rows], counts, landmark_ratio, n_rows=len(y)) @ X[rows]
+
+    return Moments(sum_blocks(part, row_blocks(X), (n_classes + 1, X.shape[1])), counts)
 
 
 def averaging_matrix(y, weights, counts, landmark_ratio=1.0, *, n_rows=None):
@@ -148,25 +149,41 @@ def weighted_gram(X, row_weights, edges=None):
     With ``row_weights = spread + gamma * degrees`` and ``edges = gamma * W`` this is M's diagonal part and the graph
     scatter of Eqs. (14)-(15) in one product. Rows are taken in blocks: O(n width^2) time, O(block width) memory.
     """
-    gram = np.zeros((X.shape[1], X.shape[1]))
     if edges is not None:
         edges = edges.astype(X.dtype)  # a product of two dtypes would copy all rows for each block
-    for rows in row_blocks(X):
+
+    def part(rows):
         if edges is None:  # weights of squares are not negative: half the work, by one symmetric product
             right = X[rows] * np.sqrt(row_weights[rows]).astype(X.dtype)[:, None]
-            gram += right.T @ right
-            continue
+            return right.T @ right
         right = X[rows] * np.asarray(row_weights[rows], dtype=X.dtype)[:, None]
         right -= edges[rows] @ X
-        gram += X[rows].T @ right
-    return (gram + gram.T) / 2
+        return _lower_product(X[rows], right)
+
+    gram = np.tril(sum_blocks(part, row_blocks(X), (X.shape[1], X.shape[1])))
+    gram += np.tril(gram, -1).T
+    return gram
+
+
+def _lower_product(A, B, *, n_panels=4):
+    """A'B in the lower triangle and in some places above it, zero elsewhere: 5/8 of the work."""
+    width = A.shape[1]
+    product = np.zeros((width, width), dtype=A.dtype)
+    step = max(64, -(-width // n_panels))
+    for start in range(0, width, step):
+        panel = slice(start, start + step)
+        product[start:, panel] = A[:, start:].T @ B[:, panel]
+    return product
 
 
 def total_scatter(X):
     """S_h of Eq. (17): X' (I - 11'/n) X in float64."""
-    mean = sum(X[rows].sum(axis=0, dtype=np.float64) for rows in row_blocks(X)) / len(X)
-    gram = np.zeros((X.shape[1], X.shape[1]))
-    for rows in row_blocks(X):
-        centred = X[rows] - mean.astype(X.dtype)
-        gram += centred.T @ centred
-    return gram
+    blocks = row_blocks(X)
+    total = sum_blocks(lambda rows: X[rows].sum(axis=0, dtype=np.float64), blocks, X.shape[1])
+    mean = (total / len(X)).astype(X.dtype)
+
+    def part(rows):
+        centred = X[rows] - mean
+        return centred.T @ centred
+
+    return sum_blocks(part, blocks, (X.shape[1], X.shape[1]))

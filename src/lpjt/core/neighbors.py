@@ -5,13 +5,18 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.neighbors import NearestNeighbors
+
+from lpjt._threads import map_threads
+from lpjt.core.blocks import row_blocks
 
 #: Pairs of rows below which distances are computed at once.
 SMALL_SEARCH = 2**15
 
-#: Rows of a domain from which on "auto" means "approximate".
-LARGE = 20_000
+#: The exact search compares so many rows with so many at a time: products of matrices that a cache holds.
+QUERIES, CANDIDATES = 64, 4096
+
+#: Rows of a domain from which on "auto" means "approximate". Below, the exact search is no slower.
+LARGE = 10_000
 
 #: The approximate search makes clusters of so many rows, by so many leading directions, and compares each row, in so
 #: many directions, with the rows of the clusters nearest to its own, so many rows in all; fewer where rows are narrow.
@@ -58,16 +63,15 @@ class Neighbors:
 def nearest_rows(queries, candidates, n_neighbors, *, search="exact"):
     """Nearest `candidates` of each of the `queries`: `Neighbors` of k = min(n_neighbors, n_candidates).
 
-    Exact: scikit-learn's chunked search, O(n_queries n_candidates width) time, no matrix of that size. Approximate:
-    O(n_queries width) but for a small n_queries n_candidates part, the assignment to clusters.
+    Exact: O(n_queries n_candidates width) time, no matrix of that size. Approximate: O(n_queries width) but for a small
+    n_queries n_candidates part, the assignment to clusters.
     """
     k = min(n_neighbors, len(candidates))
     if len(queries) * len(candidates) <= SMALL_SEARCH:
         return _nearest_of_few(queries, candidates, k)
     if search == "approximate" and len(candidates) > COMPARED:
         return _nearest_by_clusters(queries, candidates, k)
-    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(candidates).kneighbors(queries)
-    return Neighbors(indices, distances**2)
+    return _nearest_of_all(queries, candidates, k)
 
 
 def nearest_others(X, n_neighbors, *, search="exact"):
@@ -75,8 +79,7 @@ def nearest_others(X, n_neighbors, *, search="exact"):
     k = min(n_neighbors, len(X) - 1)
     if search == "approximate" and len(X) > COMPARED:
         return _without_self(_nearest_by_clusters(X, X, k + 1))
-    distances, indices = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(X).kneighbors()
-    return Neighbors(indices, distances**2)
+    return _nearest_of_all(X, X, k)
 
 
 def nearest_among(X, queries, candidates, n_neighbors, *, search="exact"):
@@ -102,6 +105,64 @@ def _nearest_of_few(queries, candidates, k):
     return Neighbors(np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1))
 
 
+def _nearest_of_all(queries, candidates, k):
+    """Exact search, by products of some rows with some; where both are the same rows, a row is not its own neighbour.
+
+    scikit-learn's takes float32 for float64, and runs on one thread once faiss is loaded.
+    """
+    itself = queries is candidates
+    pivot = _pivot(candidates)
+    C = candidates if pivot is None else candidates - pivot
+    half = np.einsum("ij,ij->i", C, C) / 2
+    parts = [slice(start, start + CANDIDATES) for start in range(0, len(C), CANDIDATES)]
+    indices = np.empty((len(queries), k), dtype=np.int32)
+    squared = np.empty((len(queries), k), dtype=C.dtype)
+
+    def search(start):
+        Q = queries[start : start + QUERIES]
+        Q = Q if pivot is None else Q - pivot
+        found = []
+        for part in parts:
+            values = Q @ C[part].T
+            np.subtract(half[part], values, out=values)
+            if itself:
+                own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
+                values[own - start, own - part.start] = np.inf
+            places, values = _smallest_of_rows(values, k)
+            found.append((places + part.start, values))
+        places, values = found[0]
+        if len(found) > 1:
+            together, values = _smallest_of_rows(np.hstack([v for _, v in found]), k)
+            places = np.take_along_axis(np.hstack([p for p, _ in found]), together, axis=1)
+        order = np.argsort(values, axis=1, kind="stable")
+        indices[start : start + len(Q)] = np.take_along_axis(places, order, axis=1)
+        norms = np.einsum("ij,ij->i", Q, Q)[:, None]
+        np.maximum(2 * np.take_along_axis(values, order, axis=1) + norms, 0.0, out=squared[start : start + len(Q)])
+
+    map_threads(search, range(0, len(queries), QUERIES))
+    return Neighbors(indices, squared)
+
+
+def _pivot(X):
+    """Mean of float32 rows that are farther from the origin than from each other; None where distances need none.
+
+    |q|^2 - 2 q'c + |c|^2 cancels there, and float32 has no digits to spare.
+    """
+    if X.dtype != np.float32:
+        return None
+    mean = X.mean(axis=0, dtype=np.float64)
+    square = np.einsum("ij,ij->", X, X, dtype=np.float64) / len(X)
+    return mean.astype(X.dtype) if 2 * (mean @ mean) > square else None
+
+
+def _smallest_of_rows(values, k):
+    """Places and values of the k smallest entries of each row, in any order."""
+    if values.shape[1] <= k:
+        return np.broadcast_to(np.arange(values.shape[1]), values.shape), values
+    places = np.argpartition(values, k - 1, axis=1)[:, :k]
+    return places, np.take_along_axis(values, places, axis=1)
+
+
 def _nearest_by_clusters(queries, candidates, k):
     """Approximate search: clusters of candidates; a row is compared with its own cluster and those around it.
 
@@ -120,15 +181,20 @@ def _nearest_by_clusters(queries, candidates, k):
     sizes = np.array([len(rows) for rows in members])
     indices = np.empty((len(Q), k), dtype=np.int32)
     squared = np.empty((len(Q), k), dtype=np.float32)
-    for rows, near in zip(asked, around, strict=True):
+
+    def search(of_cluster):
+        rows, near = of_cluster
         if not len(rows):
-            continue
+            return
         enough = np.searchsorted(np.cumsum(sizes[near]), wanted) + 1
         compared = np.concatenate([members[c] for c in near[:enough]])
         if len(compared) < k:  # clusters of almost nothing all around
             compared = np.arange(len(C))
         squared[rows], places = faiss.knn(Q[rows], C[compared], k)
         indices[rows] = compared[places]
+
+    # One thread of faiss's own in each of ours: two share the product of a cluster badly.
+    map_threads(search, list(zip(asked, around, strict=True)), first=lambda: faiss.omp_set_num_threads(1))
     return Neighbors(indices, np.maximum(squared, 0.0))
 
 
@@ -139,10 +205,9 @@ def _leading_axes(X, *, n_rows=4096):
     return vectors[:, ::-1][:, :SEARCH_WIDTH].astype(np.float32)
 
 
-def _project(X, axes, *, step=2**15):
+def _project(X, axes):
     Z = np.empty((len(X), axes.shape[1]), dtype=np.float32)
-    for start in range(0, len(X), step):
-        np.matmul(_singles(X[start : start + step]), axes, out=Z[start : start + step])
+    map_threads(lambda rows: np.matmul(_singles(X[rows]), axes, out=Z[rows]), row_blocks(X))
     return Z
 
 

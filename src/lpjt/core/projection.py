@@ -6,6 +6,9 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from lpjt._threads import map_threads
+from lpjt.core.blocks import SHARES, multiply
+
 #: S_min gets this share of its mean diagonal as a ridge. Nothing in Eq. (16) regularises A where widths differ, and
 #: landmarks can empty directions; 1e-9 moves an eigenvalue by less than the solver's error unless S_min is singular.
 RIDGE = 1e-9
@@ -50,7 +53,7 @@ def solve_projection(S_max, S_min, n_components, *, ridge=RIDGE):
     kept = (phi > 1e-12 * max(phi[0], np.finfo(float).tiny)) & ~unseen
     kept[0] = True  # rows that are all alike have no direction: one stands for none
     phi, P = phi[kept], P[:, kept]
-    left, right = S_max @ P, S_min @ P * phi
+    left, right = multiply(S_max, P), multiply(S_min, P) * phi
     scale = np.linalg.norm(left, axis=0)
     residual = float((np.linalg.norm(left - right, axis=0) / np.maximum(scale, np.finfo(float).tiny)).max(initial=0))
     P = P * np.sign(P[np.abs(P).argmax(axis=0), range(P.shape[1])])  # a sign is arbitrary: fix it
@@ -67,10 +70,8 @@ def _dense(S_max, S_min, d):
 def _few_of_many(S_max, S_min, d):
     """The same by Lanczos' method on L^-1 S_max L^-T, S_min = L L': a Cholesky factor and products with one matrix."""
     L = linalg.cholesky(S_min.T, lower=True, check_finite=False)
-    # Symmetric, so its transpose is itself in the order that BLAS reads. Two triangular solves are twice the work of
-    # LAPACK's sygst, and a third of its time on two threads, which it hardly uses.
-    C = linalg.blas.dtrsm(1.0, L, S_max.T, lower=1)
-    C = linalg.blas.dtrsm(1.0, L, C, side=1, lower=1, trans_a=1, overwrite_b=1)
+    # Two triangular solves are twice the work of LAPACK's sygst, and a third of its time, for they share it.
+    C = _solve_lower(L, _solve_lower(L, S_max).T).T  # symmetric: its transpose is in the order that BLAS reads
     operator = LinearOperator(C.shape, matvec=lambda x: linalg.blas.dsymv(1.0, C, x, lower=1), dtype=np.float64)
     start = 1.0 + np.cos(np.arange(len(C)))  # fixed, so that a fit is repeatable
     try:
@@ -80,6 +81,30 @@ def _few_of_many(S_max, S_min, d):
         return _dense(S_max, S_min, d)
     order = np.argsort(-phi)
     return phi[order], linalg.solve_triangular(L, Q[:, order], trans="T", lower=True, check_finite=False)
+
+
+def _solve_lower(L, B, *, leaf=64):
+    """L^-1 B for a lower triangular L; threads share the columns, and leave zeros at the top of their share alone."""
+    X = np.zeros_like(B, order="C")
+    width = -(-B.shape[1] // SHARES)
+
+    def solve(L, B):
+        if len(L) <= leaf:
+            B[...] = linalg.inv(L, check_finite=False, assume_a="lower triangular") @ B
+            return
+        half = len(L) // 2
+        solve(L[:half, :half], B[:half])
+        B[half:] -= L[half:, :half] @ B[:half]
+        solve(L[half:, half:], B[half:])
+
+    def share(columns):
+        part = np.array(B[:, columns], order="C")
+        top = int(part.any(axis=1).argmax())
+        solve(L[top:, top:], part[top:])
+        X[:, columns] = part
+
+    map_threads(share, [slice(a, a + width) for a in range(0, B.shape[1], width)])
+    return X
 
 
 def coupling_blocks(widths, is_target, weight):

@@ -1,10 +1,12 @@
 """Label propagation on a neighbour graph of the embedded rows: Zhu's harmonic solution and Eq. (2)'s closed form."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
+from lpjt._threads import map_threads
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
 
 
@@ -16,32 +18,58 @@ class LinearSolution:
     residual: float  # largest relative residual of a column
 
 
-def conjugate_gradients(A, B, *, tol=1e-8, max_iter=2000):
-    """Solve ``A F = B`` by conjugate gradients with the diagonal as preconditioner, all columns at once.
+#: From so many entries on, columns are solved so many at a time at most, which fit a cache, side by side.
+MANY_ENTRIES, COLUMNS_EACH = 2**19, 16
 
-    O(nnz(A) n_columns) a step; the columns share each product with A. `A` is a sparse symmetric positive definite
+
+def conjugate_gradients(A, B, *, tol=1e-8, max_iter=2000):
+    """Solve ``A F = B`` by conjugate gradients with the diagonal as preconditioner, columns together.
+
+    O(nnz(A) n_columns) a step; columns share each product with A. `A` is a sparse symmetric positive definite
     array, (n, n); `B` an array, (n, n_columns). Returns a `LinearSolution`.
     """
     inverse = 1.0 / A.diagonal()[:, None]
+    if B.size < MANY_ENTRIES:
+        return _solve_together(A, inverse, B, tol, max_iter)
+    F = np.empty_like(B)
+
+    def solve(columns):
+        solution = _solve_together(A, inverse, np.ascontiguousarray(B[:, columns]), tol, max_iter)
+        F[:, columns] = solution.values
+        return solution.residual
+
+    n_parts = min(B.shape[1], max(2, -(-B.shape[1] // COLUMNS_EACH)))
+    ends = [B.shape[1] * i // n_parts for i in range(n_parts + 1)]
+    parts = [slice(a, b) for a, b in pairwise(ends)]
+    return LinearSolution(F, max(map_threads(solve, parts)))
+
+
+def _solve_together(A, inverse, B, tol, max_iter):
     F = np.zeros_like(B)
     R = B.copy()
     S = inverse * R
-    P = S.copy()
-    rho = (R * S).sum(axis=0)
-    norm = np.maximum(np.sqrt((B * B).sum(axis=0)), np.finfo(float).tiny)
+    P, T = S.copy(), np.empty_like(B)
+    rho = _column_products(R, S)
+    norm = np.maximum(np.sqrt(_column_products(B, B)), np.finfo(float).tiny)
     residual = np.inf
     for _ in range(max_iter):
         Q = A @ P
-        step = rho / np.maximum((P * Q).sum(axis=0), np.finfo(float).tiny)
-        F += step * P
-        R -= step * Q
-        residual = float((np.sqrt((R * R).sum(axis=0)) / norm).max())
+        step = rho / np.maximum(_column_products(P, Q), np.finfo(float).tiny)
+        F += np.multiply(step, P, out=T)
+        R -= np.multiply(step, Q, out=T)
+        residual = float((np.sqrt(_column_products(R, R)) / norm).max())
         if residual < tol:
             break
-        S = inverse * R
-        rho, previous = (R * S).sum(axis=0), rho
-        P = S + rho / np.maximum(previous, np.finfo(float).tiny) * P
+        np.multiply(inverse, R, out=S)
+        rho, previous = _column_products(R, S), rho
+        P *= rho / np.maximum(previous, np.finfo(float).tiny)
+        P += S
     return LinearSolution(F, residual)
+
+
+def _column_products(P, Q):
+    """Inner product of each column of P with that of Q."""
+    return np.einsum("ij,ij->j", P, Q)
 
 
 def harmonic_labels(W, Y, known, *, tol=1e-8):

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from lpjt._threads import n_threads
 from lpjt.core.alternation import LISTED, LISTED_APPROXIMATELY
 from lpjt.core.neighbors import SEARCH_WIDTH
 from lpjt.fitting.trial import most_coordinates
@@ -48,7 +49,8 @@ def within_memory(plan, domains, limit):
     itemsize = max(d.X.dtype.itemsize for d in everything)
     least = _least(everything, len(domains.sources), ranks, plan, len(domains.classes))
     coordinates = sum(d.X.shape[0] * rank * d.X.dtype.itemsize for d, rank in zip(everything, ranks, strict=True))
-    smallest = SMALLEST * itemsize * COPIES
+    each = itemsize * COPIES * n_threads()  # of an entry: every thread has a block
+    smallest = SMALLEST * each
     if least + smallest > allowed:
         raise ValueError(
             f"memory_limit={limit!r} is too small: this fit needs at least {_words(least + smallest)} beyond its input "
@@ -57,7 +59,7 @@ def within_memory(plan, domains, limit):
         )
     on_disk = least + coordinates + smallest > allowed
     left = allowed - least - (0 if on_disk else coordinates)
-    entries = int(left / (itemsize * COPIES))
+    entries = int(left / each)
     return replace(plan, on_disk=on_disk, block_entries=min(LARGEST, max(SMALLEST, entries)))
 
 
@@ -68,8 +70,8 @@ def _least(everything, n_sources, ranks, plan, n_classes):
     listed = max(LISTED_APPROXIMATELY if approximate else LISTED, 4 * settings.n_neighbors) * (8 if approximate else 16)
     rows = [d.X.shape[0] for d in everything]
     lists = listed * sum(rows)
-    # Coordinates: second moments, their eigenvectors and the workspace of both.
-    principal = 8 * 4 * max(d.X.shape[1] for d in everything) ** 2
+    # Coordinates: second moments, one for each thread, their eigenvectors and the workspace of both.
+    principal = 8 * (3 + n_threads()) * max(d.X.shape[1] for d in everything) ** 2
     # Neighbours: the search's own copy of the rows; two lists while one is cut.
     searched = sum(n * 4 * min(rank, SEARCH_WIDTH) for n, rank in zip(rows, ranks, strict=True)) if approximate else 0
     # Passes: matrices of Eq. (21); two class graphs, embeddings of three passes; distributions, their solver, a graph.

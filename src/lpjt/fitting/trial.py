@@ -10,7 +10,6 @@ from lpjt.core import alternation, coordinates
 from lpjt.core.alternation import Problem, State
 from lpjt.core.blocks import disk_array, stack_rows
 from lpjt.core.coordinates import scale_rows
-from lpjt.core.neighbors import LARGE
 from lpjt.fitting.start import first_labels
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
@@ -115,6 +114,9 @@ def make_coordinates(everything, scalings, plan):
 #: Share of the mean square that automatic coordinates hold, and how many there are at most in large domains. Compared
 #: with all directions by target accuracy, on the sets of docs/results.md: the share changed no mean by more than noise.
 KEPT, AT_MOST = 0.999, 512
+
+#: Rows of a domain from which on it is large.
+LARGE = 20_000
 
 
 def _shared_map(parts, scalings, plan):
