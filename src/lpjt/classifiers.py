@@ -98,12 +98,19 @@ class Propagation:
             return self._normalise(F, Y, 1.0)
         if (~known).sum() < 2:
             return propagation.vote(self._length(Z[known]), Y, self._length(Z[~known]), n_neighbors=N_VOTES)
-        near = propagation.find_neighborhoods(
-            self._length(Z[known]), self._length(Z[~known]), self.n_neighbors, search=self.search
-        )
-        del Z  # rows are no longer needed, and there may be many
-        harmonic, anchored = map_threads(lambda rule: rule(near, Y), [self._harmonic, self._anchored])
-        return (1 - ANCHORED_SHARE) * harmonic + ANCHORED_SHARE * anchored
+        parts = [self._length(Z[known]), self._length(Z[~known])]
+        del Z  # there may be many rows
+        near = propagation.find_neighborhoods(*parts, self.n_neighbors, search=self.search)
+        del parts
+        rules = [self._harmonic, self._anchored]
+        if propagation.is_shared(len(near.unknown.indices), n_classes):  # each of them fills the threads by itself
+            harmonic, anchored = (rule(near, Y) for rule in rules)
+        else:
+            harmonic, anchored = map_threads(lambda rule: rule(near, Y), rules)
+        harmonic *= 1 - ANCHORED_SHARE
+        anchored *= ANCHORED_SHARE
+        harmonic += anchored
+        return harmonic
 
     def start(self, Z_known, Y_known, Z_unknown, unknown=None):
         """Anchored labels alone, the first labels of Algorithm 1; the rows are scaled by the caller.

@@ -22,6 +22,11 @@ class LinearSolution:
 MANY_ENTRIES, COLUMNS_EACH = 2**19, 16
 
 
+def is_shared(n_rows, n_columns):
+    """Whether threads share the columns of a system of such a size."""
+    return n_rows * n_columns >= MANY_ENTRIES
+
+
 def conjugate_gradients(A, B, *, tol=1e-8, max_iter=2000):
     """Solve ``A F = B`` by conjugate gradients with the diagonal as preconditioner, columns together.
 
@@ -29,7 +34,7 @@ def conjugate_gradients(A, B, *, tol=1e-8, max_iter=2000):
     array, (n, n); `B` an array, (n, n_columns). Returns a `LinearSolution`.
     """
     inverse = 1.0 / A.diagonal()[:, None]
-    if B.size < MANY_ENTRIES:
+    if not is_shared(*B.shape):
         return _solve_together(A, inverse, B, tol, max_iter)
     F = np.empty_like(B)
 
