@@ -98,10 +98,10 @@ class Propagation:
             return self._normalise(F, Y, 1.0)
         if (~known).sum() < 2:
             return propagation.vote(self._length(Z[known]), Y, self._length(Z[~known]), n_neighbors=N_VOTES)
-        parts = [self._length(Z[known]), self._length(Z[~known])]
+        Z_known, Z_unknown = self._length(Z[known]), self._length(Z[~known])
         del Z  # there may be many rows
-        near = propagation.find_neighborhoods(*parts, self.n_neighbors, search=self.search)
-        del parts
+        near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=self.search)
+        del Z_known, Z_unknown
         rules = [self._harmonic, self._anchored]
         if propagation.is_shared(len(near.unknown.indices), n_classes):  # each of them fills the threads by itself
             harmonic, anchored = (rule(near, Y) for rule in rules)
