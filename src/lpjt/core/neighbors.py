@@ -23,6 +23,9 @@ LARGE = 10_000
 #: The tests hold it to 95 % of the nearest rows, on full MNIST too.
 CLUSTER_ROWS, CLUSTER_WIDTH, SEARCH_WIDTH, COMPARED, COMPARED_NARROW = 128, 32, 192, 6144, 4096
 
+#: More clusters than these are made in groups, and a row's own is sought in so many groups.
+FEW_CLUSTERS, NEAR_GROUPS = 256, 3
+
 #: Where a search is confined to some classes, the approximate one compares with a spread of so many rows.
 CONFINED = 2048
 
@@ -173,28 +176,35 @@ def _nearest_by_clusters(queries, candidates, k):
     axes = _leading_axes(candidates)
     C = _project(candidates, axes)
     Q = C if queries is candidates else _project(queries, axes)
-    centers = _cluster_centers(faiss, C)
-    members = _by_cluster(faiss, C, centers)
-    asked = members if Q is C else _by_cluster(faiss, Q, centers)
+    clusters = _find_clusters(faiss, C)
+    members = _by_cluster(faiss, C, clusters)
+    asked = members if Q is C else _by_cluster(faiss, Q, clusters)
     wanted = COMPARED if C.shape[1] > 2 * CLUSTER_WIDTH else COMPARED_NARROW
+    centers = np.vstack(clusters.centers)
     around = faiss.knn(centers, centers, min(len(centers), 2 * wanted // CLUSTER_ROWS))[1]
     sizes = np.array([len(rows) for rows in members])
-    indices = np.empty((len(Q), k), dtype=np.int32)
-    squared = np.empty((len(Q), k), dtype=np.float32)
+    ends = np.cumsum(sizes)
+    places = np.concatenate(members)
+    if Q is C:
+        Q = None  # one copy of the rows is enough
+    C = C[places]  # rows of a cluster side by side: those of 32 clusters are then 32 reads, not thousands
+    indices = np.empty((len(queries), k), dtype=np.int32)
+    squared = np.empty((len(queries), k), dtype=np.float32)
 
-    def search(of_cluster):
-        rows, near = of_cluster
+    def search(cluster):
+        rows, near = asked[cluster], around[cluster]
         if not len(rows):
             return
-        enough = np.searchsorted(np.cumsum(sizes[near]), wanted) + 1
-        compared = np.concatenate([members[c] for c in near[:enough]])
-        if len(compared) < k:  # clusters of almost nothing all around
-            compared = np.arange(len(C))
-        squared[rows], places = faiss.knn(Q[rows], C[compared], k)
-        indices[rows] = compared[places]
+        near = near[: np.searchsorted(np.cumsum(sizes[near]), wanted) + 1]
+        compared = [slice(ends[c] - sizes[c], ends[c]) for c in near]
+        if sizes[near].sum() < k:  # clusters of almost nothing all around
+            compared = [slice(0, len(C))]
+        own = C[ends[cluster] - sizes[cluster] : ends[cluster]] if Q is None else Q[rows]
+        squared[rows], found = faiss.knn(own, np.concatenate([C[part] for part in compared]), k)
+        indices[rows] = np.concatenate([places[part] for part in compared])[found]
 
     # One thread of faiss's own in each of ours: two share the product of a cluster badly.
-    map_threads(search, list(zip(asked, around, strict=True)), first=lambda: faiss.omp_set_num_threads(1))
+    map_threads(search, range(len(centers)), first=lambda: faiss.omp_set_num_threads(1))
     return Neighbors(indices, np.maximum(squared, 0.0))
 
 
@@ -211,22 +221,76 @@ def _project(X, axes):
     return Z
 
 
-def _cluster_centers(faiss, C, *, rows_each=20, n_steps=5):
-    """Centres of k-means on a spread of rows, in the `CLUSTER_WIDTH` leading directions."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Clusters:
+    """Centres of clusters, in the `CLUSTER_WIDTH` leading directions, group by group."""
+
+    groups: np.ndarray  # (n_groups, width) centres of the groups
+    centers: list  # of each group, (n_clusters_g, width)
+
+
+def _find_clusters(faiss, C, *, rows_each=20):
+    """k-means on a spread of rows, of `CLUSTER_ROWS` rows a cluster: first into groups, then within each of them.
+
+    So that a row is compared with as many groups as a group has clusters, and not with all clusters: their number grows
+    with the rows, and the time would with the rows' square.
+    """
     n_clusters = -(-len(C) // CLUSTER_ROWS)
-    some = _singles(C[:: max(1, len(C) // (rows_each * n_clusters)), :CLUSTER_WIDTH])
-    means = faiss.Kmeans(
-        some.shape[1], n_clusters, niter=n_steps, seed=1, min_points_per_centroid=1, max_points_per_centroid=2**30
+    some = _leading(C[:: max(1, len(C) // (rows_each * n_clusters))])
+    n_groups = 1 if n_clusters <= FEW_CLUSTERS else round(n_clusters**0.5)
+    groups = _means(faiss, some, n_groups)
+    rows_of = _split(faiss.knn(some, groups, 1)[1][:, 0], n_groups)
+    share = n_clusters / len(some)
+    centers = map_threads(
+        lambda rows: _means(faiss, some[rows], max(1, round(share * len(rows)))) if len(rows) else groups[:0],
+        rows_of,
+        first=lambda: faiss.omp_set_num_threads(1),
     )
-    means.train(some)
+    kept = [g for g, found in enumerate(centers) if len(found)]
+    return _Clusters(groups[kept], [centers[g] for g in kept])
+
+
+def _means(faiss, rows, n_means, *, n_steps=5):
+    """Centres of k-means."""
+    if n_means == 1:
+        return rows.mean(axis=0, keepdims=True)
+    means = faiss.Kmeans(
+        rows.shape[1], n_means, niter=n_steps, seed=1, min_points_per_centroid=1, max_points_per_centroid=2**30
+    )
+    means.train(rows)
     return means.centroids
 
 
-def _by_cluster(faiss, C, centers):
-    """Places of the rows of each cluster."""
-    nearest = faiss.knn(_singles(C[:, : centers.shape[1]]), centers, 1)[1][:, 0]
-    order = np.argsort(nearest, kind="stable").astype(np.int32)
-    return np.split(order, np.searchsorted(nearest[order], np.arange(1, len(centers))))
+def _by_cluster(faiss, C, clusters):
+    """Places of the rows of each cluster, in the order of the groups' clusters."""
+    ends = np.cumsum([len(centers) for centers in clusters.centers])
+    cluster = np.zeros(len(C), dtype=np.int32)
+    squared = np.full(len(C), np.inf, dtype=np.float32)
+    n_near = min(NEAR_GROUPS, len(clusters.groups))
+    near = np.vstack([faiss.knn(_leading(C[rows]), clusters.groups, n_near)[1] for rows in row_blocks(C)])
+
+    def compare(of_group):
+        rows, g = of_group
+        if len(rows):
+            distance, nearest = (part[:, 0] for part in faiss.knn(_leading(C[rows]), clusters.centers[g], 1))
+            better = distance < squared[rows]
+            squared[rows[better]] = distance[better]
+            cluster[rows[better]] = nearest[better] + ends[g] - len(clusters.centers[g])
+
+    for groups in near.T:  # the nearest group of each row, then the next: its nearest centre may be across the border
+        items = list(zip(_split(groups, len(ends)), range(len(ends)), strict=True))
+        map_threads(compare, items, first=lambda: faiss.omp_set_num_threads(1))
+    return _split(cluster, ends[-1])
+
+
+def _leading(C):
+    return _singles(C[:, :CLUSTER_WIDTH])
+
+
+def _split(codes, n_codes):
+    """Places of each code, 0 to n_codes - 1."""
+    order = np.argsort(codes, kind="stable").astype(np.int32)
+    return np.split(order, np.searchsorted(codes[order], np.arange(1, n_codes)))
 
 
 def _without_self(near):
