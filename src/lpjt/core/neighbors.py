@@ -174,20 +174,19 @@ def _nearest_by_clusters(queries, candidates, k):
     """
     faiss = _faiss()
     axes = _leading_axes(candidates)
-    C = _project(candidates, axes)
-    Q = C if queries is candidates else _project(queries, axes)
-    clusters = _find_clusters(faiss, C)
-    members = _by_cluster(faiss, C, clusters)
-    asked = members if Q is C else _by_cluster(faiss, Q, clusters)
-    wanted = COMPARED if C.shape[1] > 2 * CLUSTER_WIDTH else COMPARED_NARROW
+    leading = _project(candidates, axes[:, :CLUSTER_WIDTH])
+    clusters = _find_clusters(faiss, leading)
+    members = asked = _by_cluster(faiss, leading, clusters)
+    if queries is not candidates:
+        asked = _by_cluster(faiss, _project(queries, axes[:, :CLUSTER_WIDTH]), clusters)
+    del leading
+    wanted = COMPARED if axes.shape[1] > 2 * CLUSTER_WIDTH else COMPARED_NARROW
     centers = np.vstack(clusters.centers)
     around = faiss.knn(centers, centers, min(len(centers), 2 * wanted // CLUSTER_ROWS))[1]
     sizes = np.array([len(rows) for rows in members])
     ends = np.cumsum(sizes)
     places = np.concatenate(members)
-    if Q is C:
-        Q = None  # one copy of the rows is enough
-    C = C[places]  # rows of a cluster side by side: those of 32 clusters are then 32 reads, not thousands
+    C = _project(candidates, axes, places)  # rows of a cluster side by side: few reads instead of thousands
     indices = np.empty((len(queries), k), dtype=np.int32)
     squared = np.empty((len(queries), k), dtype=np.float32)
 
@@ -199,7 +198,7 @@ def _nearest_by_clusters(queries, candidates, k):
         compared = [slice(ends[c] - sizes[c], ends[c]) for c in near]
         if sizes[near].sum() < k:  # clusters of almost nothing all around
             compared = [slice(0, len(C))]
-        own = C[ends[cluster] - sizes[cluster] : ends[cluster]] if Q is None else Q[rows]
+        own = C[ends[cluster] - sizes[cluster] : ends[cluster]] if asked is members else _singles(queries[rows]) @ axes
         squared[rows], found = faiss.knn(own, np.concatenate([C[part] for part in compared]), k)
         indices[rows] = np.concatenate([places[part] for part in compared])[found]
 
@@ -215,9 +214,14 @@ def _leading_axes(X, *, n_rows=4096):
     return vectors[:, ::-1][:, :SEARCH_WIDTH].astype(np.float32)
 
 
-def _project(X, axes):
+def _project(X, axes, places=None):
+    """Rows in the given directions, in float32; in the order of `places` where these are given."""
     Z = np.empty((len(X), axes.shape[1]), dtype=np.float32)
-    map_threads(lambda rows: np.matmul(_singles(X[rows]), axes, out=Z[rows]), row_blocks(X))
+
+    def fill(rows):
+        np.matmul(_singles(X[rows] if places is None else X[places[rows]]), axes, out=Z[rows])
+
+    map_threads(fill, row_blocks(X))
     return Z
 
 
@@ -236,7 +240,7 @@ def _find_clusters(faiss, C, *, rows_each=20):
     with the rows, and the time would with the rows' square.
     """
     n_clusters = -(-len(C) // CLUSTER_ROWS)
-    some = _leading(C[:: max(1, len(C) // (rows_each * n_clusters))])
+    some = _singles(C[:: max(1, len(C) // (rows_each * n_clusters))])
     n_groups = 1 if n_clusters <= FEW_CLUSTERS else round(n_clusters**0.5)
     groups = _means(faiss, some, n_groups)
     rows_of = _split(faiss.knn(some, groups, 1)[1][:, 0], n_groups)
@@ -267,12 +271,12 @@ def _by_cluster(faiss, C, clusters):
     cluster = np.zeros(len(C), dtype=np.int32)
     squared = np.full(len(C), np.inf, dtype=np.float32)
     n_near = min(NEAR_GROUPS, len(clusters.groups))
-    near = np.vstack([faiss.knn(_leading(C[rows]), clusters.groups, n_near)[1] for rows in row_blocks(C)])
+    near = np.vstack([faiss.knn(C[rows], clusters.groups, n_near)[1] for rows in row_blocks(C)])
 
     def compare(of_group):
         rows, g = of_group
         if len(rows):
-            distance, nearest = (part[:, 0] for part in faiss.knn(_leading(C[rows]), clusters.centers[g], 1))
+            distance, nearest = (part[:, 0] for part in faiss.knn(C[rows], clusters.centers[g], 1))
             better = distance < squared[rows]
             squared[rows[better]] = distance[better]
             cluster[rows[better]] = nearest[better] + ends[g] - len(clusters.centers[g])
@@ -281,10 +285,6 @@ def _by_cluster(faiss, C, clusters):
         items = list(zip(_split(groups, len(ends)), range(len(ends)), strict=True))
         map_threads(compare, items, first=lambda: faiss.omp_set_num_threads(1))
     return _split(cluster, ends[-1])
-
-
-def _leading(C):
-    return _singles(C[:, :CLUSTER_WIDTH])
 
 
 def _split(codes, n_codes):
