@@ -55,6 +55,13 @@ def test_the_exact_search_finds_what_all_distances_say(dtype, far, n_jobs, monke
     assert recall(among.indices, np.argsort(squared, axis=1)[:, :20]) >= 0.9999
 
 
+@pytest.mark.parametrize("search", ["exact", "approximate"])
+def test_rows_asked_among_themselves_are_their_own_nearest(search):
+    X = clustered_rows(7000)
+    near = neighbors.nearest_rows(X, X, 2, search=search)
+    assert np.mean(near.indices[:, 0] == np.arange(len(X))) > 0.999
+
+
 def test_a_row_given_twice_is_the_neighbour_of_its_copy():
     X = clustered_rows(600).astype(np.float64)
     near = neighbors.nearest_others(np.vstack([X, X]), 3)

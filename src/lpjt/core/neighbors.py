@@ -67,7 +67,7 @@ def nearest_rows(queries, candidates, n_neighbors, *, search="exact"):
     """Nearest `candidates` of each of the `queries`: `Neighbors` of k = min(n_neighbors, n_candidates).
 
     Exact: O(n_queries n_candidates width) time, no matrix of that size. Approximate: O(n_queries width) but for a small
-    n_queries n_candidates part, the assignment to clusters.
+    part, the assignment to clusters, that grows with the square root of the candidates besides.
     """
     k = min(n_neighbors, len(candidates))
     if len(queries) * len(candidates) <= SMALL_SEARCH:
@@ -82,7 +82,7 @@ def nearest_others(X, n_neighbors, *, search="exact"):
     k = min(n_neighbors, len(X) - 1)
     if search == "approximate" and len(X) > COMPARED:
         return _without_self(_nearest_by_clusters(X, X, k + 1))
-    return _nearest_of_all(X, X, k)
+    return _nearest_of_all(X, X, k, others=True)
 
 
 def nearest_among(X, queries, candidates, n_neighbors, *, search="exact"):
@@ -108,12 +108,11 @@ def _nearest_of_few(queries, candidates, k):
     return Neighbors(np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1))
 
 
-def _nearest_of_all(queries, candidates, k):
-    """Exact search, by products of some rows with some; where both are the same rows, a row is not its own neighbour.
+def _nearest_of_all(queries, candidates, k, *, others=False):
+    """Exact search, by products of some rows with some; of `others`, a row is not the neighbour of its own place.
 
     scikit-learn's takes float32 for float64, and runs on one thread once faiss is loaded.
     """
-    itself = queries is candidates
     pivot = _pivot(candidates)
     C = candidates if pivot is None else candidates - pivot
     half = np.einsum("ij,ij->i", C, C) / 2
@@ -128,7 +127,7 @@ def _nearest_of_all(queries, candidates, k):
         for part in parts:
             values = Q @ C[part].T
             np.subtract(half[part], values, out=values)
-            if itself:
+            if others:
                 own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
                 values[own - start, own - part.start] = np.inf
             places, values = _smallest_of_rows(values, k)

@@ -5,10 +5,9 @@ from scipy import linalg
 
 from lpjt.core import coordinates
 from lpjt.core.coordinates import Coordinates
-from lpjt.core.neighbors import LARGE
 from lpjt.distributed import tasks
 from lpjt.distributed.problem import Part
-from lpjt.fitting.trial import AT_MOST, KEPT
+from lpjt.fitting.trial import KEPT, coordinates_at_most
 
 
 def make_maps(parts: list[Part], scalings, plan) -> tuple[Coordinates, ...]:
@@ -24,10 +23,8 @@ def make_maps(parts: list[Part], scalings, plan) -> tuple[Coordinates, ...]:
 def _shared_basis(parts, scalings, plan):
     """Basis, (width, rank), of the leading directions of all parts, or None for all of them."""
     width = parts[0].width
-    kept, at_most = 1.0, plan.n_coordinates
-    if at_most == "auto":
-        large = max(part.raw.n_rows for part in parts) > LARGE
-        kept, at_most = KEPT, max(AT_MOST, 4 * plan.settings.n_components) if large else None
+    kept = KEPT if plan.n_coordinates == "auto" else 1.0
+    at_most = coordinates_at_most(plan, max(part.raw.n_rows for part in parts))
     if sum(part.raw.n_rows for part in parts) < width:
         return _basis_of_few(parts, scalings, kept, at_most)
     if kept >= 1 and (at_most is None or at_most >= width):

@@ -127,12 +127,12 @@ def _shared_map(parts, scalings, plan):
         scaled = [scale_rows(X, s) for X, s in zip(parts, scalings, strict=True)]
         return {"basis": coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)}
     kept = KEPT if plan.n_coordinates == "auto" else 1.0
-    at_most = _at_most(plan, max(X.shape[0] for X in parts))
+    at_most = coordinates_at_most(plan, max(X.shape[0] for X in parts))
     basis = coordinates.principal_basis(parts, scalings, kept=kept, at_most=at_most, entries=plan.block_entries)
     return {"basis": basis}
 
 
-def _at_most(plan, n_rows):
+def coordinates_at_most(plan, n_rows):
     """Largest number of coordinates in domains of so many rows; None for no bound."""
     if plan.n_coordinates == "auto":
         return max(AT_MOST, 4 * plan.settings.n_components) if n_rows > LARGE else None
@@ -149,7 +149,7 @@ def most_coordinates(everything, plan):
         elif sparse.issparse(d.X):
             bounds.append(min(sum(alike), d.X.shape[1], max(coordinates.SPARSE_RANK, 4 * plan.settings.n_components)))
         else:
-            bounds.append(min(d.X.shape[1], sum(alike), _at_most(plan, max(alike)) or d.X.shape[1]))
+            bounds.append(min(d.X.shape[1], sum(alike), coordinates_at_most(plan, max(alike)) or d.X.shape[1]))
     return bounds
 
 
