@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -293,6 +295,22 @@ def test_maps_keep_the_order_and_do_not_multiply():
 def test_an_error_in_a_thread_is_raised():
     with _threads.threads(2), pytest.raises(ZeroDivisionError):
         _threads.map_threads(lambda i: 1 // i, range(4))
+
+
+def test_threads_are_started_once_and_end_with_the_context():
+    seen = set()
+
+    def look(_):
+        seen.add(threading.get_ident())
+        time.sleep(0.01)
+
+    before = threading.active_count()
+    with _threads.threads(2):
+        for _ in range(5):
+            _threads.map_threads(look, range(4))
+        assert threading.active_count() == before + 2
+    assert len(seen) == 2
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

@@ -14,8 +14,33 @@ from typing import Any
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_info, threadpool_limits
 
-#: Threads that `map_threads` may use; those that it starts have one each, so that maps within maps do not multiply.
-_N_THREADS = ContextVar("lpjt_threads", default=1)
+
+class _Team:
+    """Threads of one context, started with the first work for them: to start them takes as long as a small product."""
+
+    def __init__(self, size):
+        self.size = size
+        self._pool: ThreadPoolExecutor | None = None
+
+    def map(self, function, items):
+        """Results in the items' order; an error, or an interrupt, leaves nothing waiting."""
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.size)
+        futures = [self._pool.submit(function, item) for item in items]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def end(self):
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+#: Threads that `map_threads` may use; within them there is one each, so that maps within maps do not multiply.
+_TEAM: ContextVar[_Team] = ContextVar("lpjt_threads")
 
 
 class _Quiet:
@@ -55,27 +80,32 @@ def threads(n_jobs):
     """
     n_blas = _QUIET.enter()
     n_threads = effective_n_jobs(n_jobs) if n_jobs is not None or n_blas is None else n_blas
-    token = _N_THREADS.set(n_threads)
+    team = _Team(n_threads)
+    token = _TEAM.set(team)
     try:
         with threadpool_limits(n_threads, "openmp"):  # after BLAS, some builds of which set OpenMP's as their own
             yield
     finally:
-        _N_THREADS.reset(token)
+        _TEAM.reset(token)
+        team.end()
         _QUIET.leave()
 
 
 def n_threads():
     """Threads that `map_threads` would use for many items here and now."""
-    return _N_THREADS.get()
+    team = _TEAM.get(None)
+    return 1 if team is None else team.size
 
 
 def map_threads(function, items, *, first=None):
     """List of the results of a function that releases the interpreter's lock, item by item, in the items' order.
 
-    Each thread that is started calls `first` before anything else.
+    With `first`, threads are started for these items alone, and each calls it before anything else.
     """
     n_workers = min(n_threads(), len(items))
     if n_workers < 2:
         return [function(item) for item in items]
+    if first is None:
+        return _TEAM.get().map(function, items)
     with ThreadPoolExecutor(n_workers, initializer=first) as pool:
         return list(pool.map(function, items))
