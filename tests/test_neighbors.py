@@ -146,3 +146,14 @@ def test_recall_on_full_mnist():
     near = neighbors.nearest_others(X, 15, search="approximate")
     asked = np.arange(0, len(X), 350)
     assert recall(near.indices[asked], exact(X, asked, 15)) >= 0.95
+
+
+@pytest.mark.parametrize("k", [1, 3, 15])
+@pytest.mark.parametrize("width", [1, 15, 16, 59, 121, 1003])
+def test_the_smallest_of_rows(width, k):
+    rng = np.random.default_rng(width)
+    for values in (rng.normal(size=(7, width)), rng.integers(0, 5, size=(7, width)).astype(np.float32)):
+        places, smallest = neighbors._smallest_of_rows(values.copy(), k)
+        assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
+        assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
+        assert all(len(set(row)) == len(row) for row in places)
