@@ -144,9 +144,8 @@ def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIE
     if n >= width:
         moments = sum(second_moment(X, s, entries=entries) for X, s in zip(domains, scalings, strict=True))
         total, first = np.trace(moments), width - min(width, at_most or width)
-        values, vectors = linalg.eigh(
-            moments, check_finite=False, overwrite_a=True, subset_by_index=(first, width - 1), driver="evr"
-        )
+        chosen: dict = {"driver": "evr", "subset_by_index": (first, width - 1)} if first else {"driver": "evd"}
+        values, vectors = linalg.eigh(moments, check_finite=False, overwrite_a=True, **chosen)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     else:
         rows = np.vstack([scale_rows(X[:], s) / np.sqrt(len(X)) for X, s in zip(domains, scalings, strict=True)])

@@ -70,6 +70,7 @@ def _propagated(plan, rows, labels, problem, of_source, near):
         F = _from_few(rule, stacked, y, n_classes) if rule.anchored else rule.classify(stacked, y, None, n_classes)
     else:
         whole = near if len(unknown) == len(rows[-1]) and target.all() else None
+        known, unknown = (part.astype(np.float32, copy=False) for part in (known, unknown))  # votes need no more
         F = rule.start(known, np.eye(n_classes)[y_known], unknown, whole)
     return F[len(F) - target.sum() :]
 
