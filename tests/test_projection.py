@@ -6,8 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
 import oracles
-from lpjt._threads import threads
-from lpjt.core import projection
 from lpjt.core.projection import RIDGE, coupling_blocks, solve_projection
 
 
@@ -173,12 +171,47 @@ def test_no_coupling_between_unequal_widths_or_without_weight():
     assert not coupling_blocks([2, 2, 3], [False, False, True], 1.0).any()
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_triangular_systems(n_jobs):
-    rng = np.random.default_rng(0)
-    L = np.tril(rng.normal(size=(203, 203))) + 20 * np.eye(203)
-    B = rng.normal(size=(203, 150))
-    B[:90, 70:] = 0.0  # the zeros of a block diagonal matrix
-    B[:, :40] = 0.0
-    with threads(n_jobs):
-        assert_allclose(projection._solve_lower(L, B), np.linalg.solve(L, B), atol=1e-12)
+def domain_pair(*, width=260, leading_rank=None, seed=0):
+    """S_max of two domains that it does not join, and S_min that joins them."""
+    _, S_min = random_pair(width=2 * width, seed=seed)
+    first, rest = (random_pair(width=width, rank=rank or width, seed=seed)[0] for rank in (leading_rank, None))
+    return linalg.block_diag(first, rest), S_min
+
+
+@pytest.mark.parametrize("leading_rank", [None, 5])
+@pytest.mark.parametrize("n_leading", [260, 100])  # where domains end, and where a block ends that is not one domain
+def test_a_leading_block_is_eliminated_by_itself(leading_rank, n_leading):
+    S_max, S_min = domain_pair(leading_rank=leading_rank)
+    if n_leading == 100:
+        S_max[:100, 100:260] = S_max[100:260, :100] = 0.0
+        S_max += np.eye(520)  # positive again
+    found = solve_projection(S_max, S_min, 8, n_leading=n_leading)
+    values, vectors = oracles.solve_projection(S_max, with_ridge(S_min), 8)
+    assert found.residual < 1e-8
+    assert_allclose(found.eigenvalues, values, rtol=1e-9)
+    assert_allclose(found.vectors, vectors, atol=1e-6 * np.abs(vectors).max())
+    assert_allclose(found.vectors.T @ with_ridge(S_min) @ found.vectors, np.eye(8), atol=1e-10)
+
+
+def test_the_leading_block_serves_again_while_it_is_the_same():
+    S_max, S_min = domain_pair()
+    once = solve_projection(S_max, S_min, 8, n_leading=260)
+    S_max[260:, 260:] *= 2.0
+    S_min[260:, 260:] += np.diag(np.linspace(0.0, S_min.max(), 260))
+    again = solve_projection(S_max, S_min, 8, n_leading=260, last=once)
+    assert again.leading is once.leading
+    afresh = solve_projection(S_max, S_min, 8)
+    assert_allclose(again.eigenvalues, afresh.eigenvalues, rtol=1e-7)  # the ridges differ
+    assert_allclose(again.vectors, afresh.vectors, atol=1e-6 * np.abs(afresh.vectors).max())
+    for S in (S_max, S_min):
+        S[3, 3] *= 1.5
+        other = solve_projection(S_max, S_min, 8, n_leading=260, last=again)
+        assert other.leading is not again.leading
+        assert_allclose(other.vectors, solve_projection(S_max, S_min, 8).vectors, atol=1e-6)
+
+
+def test_a_pair_without_a_leading_block():
+    S_max, S_min = domain_pair()
+    plain = solve_projection(S_max, S_min, 8)
+    assert plain.leading is None
+    assert_array_equal(solve_projection(S_max, S_min, 8, n_leading=520, last=plain).vectors, plain.vectors)

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.stats import ortho_group
 
 from lpjt.core import alternation, graphs, landmarks, moments, propagation
+from lpjt.core import objective as core_objective
 from toys import blobs, landmark_program, nearest_mean, objective, settings, solve
 
 N_CLASSES = 3
@@ -32,7 +33,7 @@ def problem_of(X, labels, is_target=(False, True)):
 
 
 def energies(Z, labels, weights, is_target=(False, True), ratio=0.5):
-    return alternation._energies(problem_of(Z, labels, is_target), Z, labels, weights, ratio)
+    return core_objective.energies(problem_of(Z, labels, is_target), Z, labels, weights, ratio)
 
 
 def run(X, labels, choice, start, is_target=(False, True)):

@@ -4,7 +4,8 @@ import numpy as np
 from scipy import sparse
 
 import oracles
-from lpjt.core import alternation, landmarks, moments, propagation
+from lpjt.core import landmarks, moments, propagation
+from lpjt.core.objective import Settings, objective_matrices, prepare
 
 
 def blobs(rng, n, width, n_classes, *, noise=0.6, shift=0.0):
@@ -17,13 +18,13 @@ def blobs(rng, n, width, n_classes, *, noise=0.6, shift=0.0):
 def settings(**changes):
     """Choices under which the core and the oracles mean the same: bandwidth 1, no landmarks unless asked."""
     plain = {"n_components": 3, "locality_weight": 0.3, "variance_weight": 0.7, "coupling_weight": 0.5}
-    return alternation.Settings(**(plain | {"n_neighbors": 3, "bandwidth": 1.0} | changes))
+    return Settings(**(plain | {"n_neighbors": 3, "bandwidth": 1.0} | changes))
 
 
 def objective(problem, choice, labels, weights):
     """S_max and S_min of one pass."""
-    fixed = alternation._prepare(problem, choice)
-    return alternation._objective(problem, choice, fixed, labels, weights, choice.landmark_ratio or 1.0)
+    fixed = prepare(problem, choice)
+    return objective_matrices(problem, choice, fixed, labels, weights, choice.landmark_ratio or 1.0)
 
 
 def oracle_graphs(X, y, choice):

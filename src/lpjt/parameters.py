@@ -6,8 +6,8 @@ from sklearn.utils import check_random_state
 
 from lpjt._sklearn import HasMethods, Interval, StrOptions
 from lpjt.classifiers import make_classifier
-from lpjt.core.alternation import Settings
 from lpjt.core.neighbors import choose_search
+from lpjt.core.objective import Settings
 from lpjt.fitting import Plan
 
 #: What each parameter may be, for scikit-learn's validation.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from lpjt._threads import map_threads
 from lpjt.core.blocks import row_blocks, sum_blocks
 
 
@@ -124,7 +125,17 @@ def mmd_blocks(means, K):
 
     The diagonal blocks lack the term of `row_spread`, which `weighted_gram` adds. O(C width^2), not O(n width^2).
     """
-    return np.block([[(U.T * K[i, j]) @ V for j, V in enumerate(means)] for i, U in enumerate(means)])
+    ends = np.cumsum([0, *(U.shape[1] for U in means)])
+    blocks = np.empty((ends[-1], ends[-1]))
+
+    def fill(pair):  # symmetric: K[i, j] is K[j, i]
+        i, j = pair
+        product = np.matmul(means[i].T * K[i, j], means[j], out=blocks[ends[i] : ends[i + 1], ends[j] : ends[j + 1]])
+        if i != j:
+            blocks[ends[j] : ends[j + 1], ends[i] : ends[i + 1]] = product.T
+
+    map_threads(fill, [(i, j) for i in range(len(means)) for j in range(i, len(means))])
+    return blocks
 
 
 def mmd_energy(means, K, spread, squared_norms):
@@ -172,7 +183,7 @@ def _lower_product(A, B, *, n_panels=4):
     step = max(64, -(-width // n_panels))
     for start in range(0, width, step):
         panel = slice(start, start + step)
-        product[start:, panel] = A[:, start:].T @ B[:, panel]
+        np.matmul(A[:, start:].T, B[:, panel], out=product[start:, panel])
     return product
 
 

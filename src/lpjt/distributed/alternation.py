@@ -8,7 +8,8 @@ from scipy import linalg
 
 from lpjt.core import moments as of_rows
 from lpjt.core import projection
-from lpjt.core.alternation import LISTED, Clock
+from lpjt.core.alternation import Clock
+from lpjt.core.objective import LISTED
 from lpjt.distributed import evidence, graphs, landmarks, moments, neighbors, tasks
 from lpjt.distributed.blocks import Blocks
 from lpjt.distributed.evidence import Summary
@@ -67,13 +68,15 @@ def alternate(problem: Problem, settings, classify, labels, pointers, *, max_ite
     ratio = settings.landmark_ratio or 1.0
     first = ratio if settings.first_weight is None else settings.first_weight
     weights = tuple(y.each(full, value=first, row_bytes=8).persist() for y in labels)
-    n_changed = None
+    n_changed = solution = None
     for n_iter in range(1, max_iter + 1):
         clock = clock if n_iter == 1 else Clock()  # the first pass bears what all of them use
         counts, sums = _sums(problem, labels, weights)
         S_max, S_min = _objective(problem, settings, fixed, labels, weights, (counts, sums), n_changed != 0)
         clock.lap("objective")
-        solution = projection.solve_projection(S_max, S_min, settings.n_components)  # step 2, Eq. (21)
+        solution = projection.solve_projection(  # step 2, Eq. (21)
+            S_max, S_min, settings.n_components, n_leading=fixed.offsets[problem.targets[0]], last=solution
+        )
         clock.lap("projection")
         P = tuple(np.split(solution.vectors, fixed.offsets[1:-1]))
         Z = _embed(problem, P)  # step 3
@@ -136,7 +139,8 @@ def _objective(problem, settings, fixed, labels, weights, found, changed):
     counts, sums = found
     means = [moments.means_of(s, c, X.n_rows, ratio) for s, c, X in zip(sums, counts, problem.rows, strict=True)]
     K = of_rows.mmd_coefficients(counts, problem.is_target)
-    S_min = of_rows.mmd_blocks(means, K) + fixed.coupling
+    S_min = of_rows.mmd_blocks(means, K)
+    S_min += fixed.coupling
     spreads = tasks.compute(
         [
             X.sum_of(moments.spread_gram, y, w, counts=counts[i], own=K[i, i, 1:], ratio=ratio)

@@ -70,7 +70,7 @@ def weigh_whole(Z, labels, weights, *, n_blocks, settings, is_target, n_classes)
     ends = np.cumsum(n_blocks)[:-1]
     parts = [[np.concatenate(of_one) for of_one in _split(many, ends)] for many in (Z, labels, weights)]
     problem = alternation.Problem(tuple(parts[0]), tuple(parts[1]), is_target, n_classes)
-    marks = alternation._landmarks(problem, settings, *parts)
+    marks = alternation.weigh_landmarks(problem, settings, *parts)
     return of_block.Marks(np.concatenate(marks.weights), marks.gap / max(marks.objective, TINY))
 
 

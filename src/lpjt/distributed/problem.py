@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Domains in coordinates, sources first; the counterpart of `core.alternation.Problem`."""
+    """Domains in coordinates, sources first; the counterpart of `core.objective.Problem`."""
 
     rows: tuple[Blocks, ...]  # arrays, (m, rank)
     ranks: tuple[int, ...]

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from lpjt._threads import n_threads
-from lpjt.core.alternation import LISTED, LISTED_APPROXIMATELY
 from lpjt.core.clusters import SEARCH_WIDTH
+from lpjt.core.objective import LISTED, LISTED_APPROXIMATELY
 from lpjt.fitting.trial import most_coordinates
 
 #: Entries of the smallest and of the largest block of rows.

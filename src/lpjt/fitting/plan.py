@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from lpjt.core.alternation import Settings
 from lpjt.core.blocks import ENTRIES
+from lpjt.core.objective import Settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,9 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from lpjt.core import alternation, coordinates
-from lpjt.core.alternation import Problem, State
+from lpjt.core.alternation import State
 from lpjt.core.blocks import disk_array, stack_rows
 from lpjt.core.coordinates import scale_rows
+from lpjt.core.objective import Problem, list_neighbors
 from lpjt.fitting.start import first_labels
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
@@ -72,7 +73,7 @@ def begin_trial(domains, plan, kind, scalings, clock):
     rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
     clock.lap("coordinates")
     is_target = tuple(i >= n_sources for i in range(len(everything)))
-    neighbors = alternation.list_neighbors(rows, plan.settings)
+    neighbors = list_neighbors(rows, plan.settings)
     clock.lap("neighbors")
     problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors)
     widths = [d.X.shape[1] for d in everything]

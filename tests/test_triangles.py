@@ -1,0 +1,31 @@
+"""Cholesky factors and their solves against LAPACK's."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lpjt._threads import threads
+from lpjt.core.triangles import LEAF, factorise
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("width", [1, LEAF, LEAF + 1, 3 * LEAF, 403])
+def test_solves(width, n_jobs):
+    rng = np.random.default_rng(width)
+    X = rng.normal(size=(2 * width + 3, width))
+    S = X.T @ X
+    B, few = rng.normal(size=(width, 600)), rng.normal(size=(width, 3))
+    given = B.copy()
+    with threads(n_jobs):
+        L = factorise(S)
+        assert_allclose(L.lower @ L.lower.T, S, rtol=1e-10, atol=1e-10 * width)
+        assert_array_equal(L.lower, np.tril(L.lower))
+        assert_allclose(L.lower @ L.solve_left(B), B, atol=1e-9)
+        assert_allclose(L.solve_right(B.T) @ L.lower.T, B.T, atol=1e-9)
+        assert_allclose(L.lower.T @ L.solve_transposed(few), few, atol=1e-9)
+    assert_array_equal(B, given)
+
+
+def test_what_is_not_positive_has_no_factor():
+    with pytest.raises(np.linalg.LinAlgError):
+        factorise(np.diag([1.0, -1.0]))
