@@ -29,6 +29,21 @@ def labels(X=X, X_target=X_target, **parameters):
 
 
 @pytest.mark.parametrize("kind", ["standard", "unit", "paper", "sum-zscore", "none"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rows_scaled_in_singles(kind, n_jobs):
+    rows = np.abs(np.random.default_rng(0).normal(size=(3000, 40)))[
+        ::2
+    ]  # enough for several blocks, and not contiguous
+    given = rows.copy()
+    scaling = fit_scaling(rows, kind)
+    with _threads.threads(n_jobs):
+        found = coordinates.scale_to_singles(rows, scaling)
+    assert found.dtype == np.float32
+    assert_array_equal(found, scale_rows(rows, scaling).astype(np.float32))
+    assert_array_equal(rows, given)
+
+
+@pytest.mark.parametrize("kind", ["standard", "unit", "paper", "sum-zscore", "none"])
 def test_blocks_change_nothing(monkeypatch, kind):
     rows = np.abs(X)
     whole = fit_scaling(rows, kind)

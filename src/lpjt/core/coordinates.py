@@ -102,6 +102,17 @@ def scale_rows(X, scaling):
     return X
 
 
+def scale_to_singles(X, scaling):
+    """`scale_rows` of dense rows, in float32; threads share them, and no scaled copy in their own dtype is made."""
+    scaled = np.empty(X.shape, dtype=np.float32)
+
+    def fill(rows):
+        scaled[rows] = scale_rows(X[rows], scaling)
+
+    map_threads(fill, row_blocks(X))
+    return scaled
+
+
 def second_moment(X, scaling, *, entries=ENTRIES):
     """S'S / n in float64, (width, width), of the scaled rows S; a block of them at a time."""
 

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 from lpjt.classifiers import Fitted
 from lpjt.core import coordinates
-from lpjt.core.blocks import row_blocks
+from lpjt.core.blocks import row_blocks, stack_rows
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import unit_rows
 from lpjt.selection.evidence import domain_mixing, every_few
@@ -61,7 +61,7 @@ def find_unshifted(domains, scalings_of, *, random_state):
     scalings = {kind: scalings_of(kind) for kind in ("standard", "unit")}
     (X, y), (X_target, _) = (_some_rows(side, LOOKED_AT) for side in (domains.sources, domains.targets))
     # Some rows, and float32, are enough to tell domains apart by.
-    rows, target = (coordinates.scale_rows(part, scalings["standard"]).astype(np.float32) for part in (X, X_target))
+    rows, target = (coordinates.scale_to_singles(part, scalings["standard"]) for part in (X, X_target))
     nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None
@@ -81,7 +81,7 @@ def _some_rows(side, at_most, values=None):
     """At most so many raw rows of each domain of a side, and their labels, or other values that they have."""
     values = [d.y for d in side] if values is None else values
     return (
-        np.vstack([every_few(d.X, at_most) for d in side]),
+        stack_rows([every_few(d.X, at_most) for d in side]),
         np.concatenate([every_few(value, at_most) for value in values]),
     )
 

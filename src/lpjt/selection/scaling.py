@@ -5,6 +5,7 @@ from scipy import sparse
 
 from lpjt.classifiers import Propagation
 from lpjt.core import coordinates
+from lpjt.core.blocks import stack_rows
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
 
@@ -59,7 +60,7 @@ def choose_scaling(domains, kinds, scalings):
 
     def merit(kind):
         scaled = list(map(_scaled, rows, scalings.of(kind)))
-        return _merit(np.vstack(scaled[:n_sources]), y, np.vstack(scaled[n_sources:]), len(domains.classes))
+        return _merit(stack_rows(scaled[:n_sources]), y, stack_rows(scaled[n_sources:]), len(domains.classes))
 
     return max(kinds, key=merit)
 
@@ -82,4 +83,4 @@ def _separation(domain, scaling):
 
 def _scaled(rows, scaling):
     """Scaled rows in float32: shares are compared here, and searches take half the time."""
-    return coordinates.scale_rows(rows, scaling).astype(np.float32)
+    return coordinates.scale_to_singles(rows, scaling)
