@@ -154,6 +154,18 @@ def test_agreement_is_of_labels_at_the_same_size_and_labels_are_not_stored():
     assert not any("labels" in record for record in found)
 
 
+@pytest.mark.parametrize(("seconds", "met"), [(59.0, True), (61.0, False)])
+def test_the_goal_of_the_full_digits(seconds, met):
+    exact, approximate = neighbor_records("digits-full MNIST to USPS", 86.0, 86.4)
+    exact["seconds"], approximate["seconds"] = 999.0, seconds
+    said = (f"{seconds:.1f}, 10 iterations, 86.4 % right", met)
+    assert finding("full MNIST", neighbors=result_of("neighbors", [exact, approximate])) == said
+    small = result_of("neighbors", neighbor_records("pie a", 80.0, 80.0))
+    assert finding("full MNIST", neighbors=small) == goals.UNMEASURED
+    approximate["status"] = "timeout"
+    assert finding("full MNIST", neighbors=result_of("neighbors", [exact, approximate])) == ("timeout", False)
+
+
 def test_results_come_back_from_their_file(tmp_path):
     result = growth_of((1000, 4000), 1.23456789)
     path = store.write_result(result, tmp_path / "deep")
