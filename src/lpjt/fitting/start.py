@@ -99,8 +99,7 @@ def _from_few(rule, rows, labels, n_classes):
 
 
 def _matched(problem, j, plan):
-    n_sources = len(problem.is_target) - sum(problem.is_target)
-    largest = int(np.argmax([len(X) for X in problem.rows[:n_sources]]))  # the largest source has the surest shape
+    largest = int(np.argmax([len(X) for X in problem.rows[: problem.n_sources]]))  # it has the surest shape
     match = matching.match_gromov if plan.start == "gromov" else matching.match_spectral
     return match(
         problem.rows[largest],
