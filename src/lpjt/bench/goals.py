@@ -117,7 +117,7 @@ def _full_digits(results: Results) -> Finding:
     pairs = {label: found for label, *found in neighbor_pairs(stored)} if stored else {}
     if FULL_DIGITS not in pairs:
         return UNMEASURED
-    record = pairs[FULL_DIGITS][1]  # as "auto" searches rows so many
+    record = pairs[FULL_DIGITS][1]  # the approximate search, which "auto" chooses for so many rows
     if record["status"] != "ok":
         return record["status"], False
     said = f"{number(record['seconds'])}, {record['n_iter']} iterations, {record['accuracy']:.1f} % right"
