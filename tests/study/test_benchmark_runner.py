@@ -22,7 +22,7 @@ from lpjt.benchmarks.measure import Job
 from lpjt.benchmarks.runner import Event, run_jobs
 from lpjt.benchmarks.store import Store, StoreError
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from lpjt import LPJT
 
 pytestmark = pytest.mark.slow
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "dask_cluster.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "dask_cluster.py"
 
 
 @pytest.fixture(scope="module")

@@ -184,7 +184,7 @@ def test_progress_is_one_line(kind):
 
 
 def test_version():
-    project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())["project"]
+    project = tomllib.loads(Path(__file__).parents[2].joinpath("pyproject.toml").read_text())["project"]
     command = [sys.executable, "-c", "from lpjt.cli import main; main()", "--version"]
     assert subprocess.check_output(command, text=True) == f"lpjt {project['version']}\n"
 

@@ -101,7 +101,7 @@ def test_a_data_directory_that_is_not_there_is_one_line(root, monkeypatch):
 
 
 def test_the_page_of_the_documentation_names_every_set_and_folder():
-    page = Path(__file__).parents[1] / "docs" / "data.md"
+    page = Path(__file__).parents[2] / "docs" / "data.md"
     if not page.is_file():
         pytest.skip("the documentation is not beside the tests")
     text = page.read_text(encoding="utf-8")
