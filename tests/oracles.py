@@ -147,8 +147,8 @@ def between_graph(X, y, n_neighbors, weight, bandwidth=1.0):
     return neighbour_graph(X, other_classes, n_neighbors, weight, bandwidth)
 
 
-def between_pairs_graph(X, y, n_pairs, weight="binary", bandwidth=1.0):
-    """W_b, criterion (b) read over the domain: its `n_pairs` closest ordered pairs of two classes.
+def between_pairs_graph(X, y, max_pairs, weight="binary", bandwidth=1.0):
+    """W_b, criterion (b) read over the domain: its `max_pairs` closest ordered pairs of two classes.
 
     (i, j) and (j, i) are two pairs, as in the authors' code: 10 are the 5 closest couples. Ties are
     broken by column, then row (a stable sort of the distances, column by column).
@@ -160,7 +160,7 @@ def between_pairs_graph(X, y, n_pairs, weight="binary", bandwidth=1.0):
             if y[i] != -1 and y[j] != -1 and y[i] != y[j]:
                 pairs.append((squared_distance(X[i], X[j]), j, i))
     W = np.zeros((n, n))
-    for _, j, i in sorted(pairs)[:n_pairs]:
+    for _, j, i in sorted(pairs)[:max_pairs]:
         W[i, j] = edge_weight(X[i], X[j], weight, bandwidth)
     return np.maximum(W, W.T)
 
@@ -549,13 +549,13 @@ def propagate_labels(
 # Algorithm 1
 
 
-def class_graphs(X, y, n_neighbors, weight, bandwidth, between, n_pairs):
+def class_graphs(X, y, n_neighbors, weight, bandwidth, between, max_pairs):
     """(W_w, W_b) of one domain; `between` is 'rows' or 'pairs', the two readings of criterion (b)."""
     within = within_graph(X, y, n_neighbors, weight, bandwidth)
     if between == "rows":
         return within, between_graph(X, y, n_neighbors, weight, bandwidth)
     if between == "pairs":
-        return within, between_pairs_graph(X, y, n_pairs, weight, bandwidth)
+        return within, between_pairs_graph(X, y, max_pairs, weight, bandwidth)
     raise ValueError(f"between is 'rows' or 'pairs'; got {between!r}.")
 
 
@@ -588,7 +588,7 @@ def naive_lpjt(
     graph_weight="heat",
     graph_bandwidth=1.0,
     between="rows",
-    n_pairs=10,
+    max_pairs=10,
     weights_start=None,
     landmarks=True,
     keep_beta=True,
@@ -655,13 +655,13 @@ def naive_lpjt(
         raise ValueError("Unequal widths and no labelled target row: give y_target_start.")
     first = delta if weights_start is None else weights_start
     alpha, beta = np.full(n_source, float(first)), np.full(n_target, float(first))
-    choice = (n_neighbors, graph_weight, graph_bandwidth, between, n_pairs)
+    choice = (n_neighbors, graph_weight, graph_bandwidth, between, max_pairs)
     graphs_source = class_graphs(X_source, y_source, *choice)
 
     records = []
     for _ in range(n_iter):
         record = {"labels_before": labels, "alpha_before": alpha, "beta_before": beta}
-        # Step 6 of the previous pass: the target's graphs and the matrices, with the present labels.
+        # Step 6 of the previous iteration: the target's graphs and the matrices, with the present labels.
         graphs_target = class_graphs(X_target, labels, *choice)
         S_min, S_max = objective_matrices(
             X_source,
@@ -731,7 +731,7 @@ def naive_lpjt_code(
     coupling=1.0,
     delta=0.5,
     n_neighbors=5,
-    n_pairs=10,
+    max_pairs=10,
     n_iter=5,
     nu=0.5,
     pca_components=25,
@@ -743,7 +743,7 @@ def naive_lpjt_code(
     """Iterations of the authors' homogeneous code; equal widths. Returns one dict an iteration.
 
     Against Algorithm 1: 0/1 weights, the closest ordered pairs of the domain, PCA and 1-NN at the start, a
-    nu-SVM weighted by the alpha of the previous pass, the class term once in the QP's cross block, beta
+    nu-SVM weighted by the alpha of the previous iteration, the class term once in the QP's cross block, beta
     dropped. Alpha and beta start at 1, not delta, while delta divides as ever: beta's means stay 1 / delta
     times too long. pca_components=None takes n_components, as the code does (25 is its only setting).
     Keys: those of `naive_lpjt` but scores.
@@ -758,7 +758,7 @@ def naive_lpjt_code(
         labels = code_start_labels(X_source, y_source, X_target, n_pca)
     else:
         labels = np.asarray(y_target_start, dtype=int)
-    choice = (n_neighbors, "binary", 1.0, "pairs", n_pairs)
+    choice = (n_neighbors, "binary", 1.0, "pairs", max_pairs)
     graphs_source = class_graphs(X_source, y_source, *choice)
     records = []
     for _ in range(n_iter):

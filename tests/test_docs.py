@@ -59,7 +59,7 @@ def test_notation_names_what_is_there():
     import importlib
 
     text = (DOCS / "notation.md").read_text(encoding="utf-8")
-    stages = "alternation|coordinates|graphs|landmarks|matching|moments|projection|propagation"
+    stages = "alternation|coordinates|graphs|landmarks|moments|projection|propagation|shape_guess"
     named = re.findall(rf"`({stages})\.([A-Za-z_]+)", text)
     assert len(named) > 20
     for stage, name in named:

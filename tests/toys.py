@@ -17,19 +17,20 @@ def blobs(rng, n, width, n_classes, *, noise=0.6, shift=0.0):
 
 def settings(**changes):
     """Choices under which the core and the oracles mean the same: bandwidth 1, no landmarks unless asked."""
-    plain = {"n_components": 3, "locality_weight": 0.3, "variance_weight": 0.7, "coupling_weight": 0.5}
-    return Settings(**(plain | {"n_neighbors": 3, "bandwidth": 1.0} | changes))
+    weights = {"locality_weight": 0.3, "variance_weight": 0.7, "coupling_weight": 0.5, "landmark_ratio": None}
+    graphs = {"n_neighbors": 3, "graph_weights": "heat", "bandwidth": 1.0, "search": "exact"}
+    return Settings(**({"n_components": 3} | weights | graphs | changes))
 
 
 def objective(problem, choice, labels, weights):
-    """S_max and S_min of one pass."""
-    fixed = prepare(problem, choice)
-    return objective_matrices(problem, choice, fixed, labels, weights, choice.landmark_ratio or 1.0)
+    """S_max and S_min of one iteration."""
+    workspace = prepare(problem, choice)
+    return objective_matrices(problem, choice, workspace, labels, weights, choice.landmark_ratio or 1.0)
 
 
 def oracle_graphs(X, y, choice):
     """W_w and W_b by the oracle."""
-    arguments = (X, y, choice.n_neighbors, choice.weighting, choice.bandwidth)
+    arguments = (X, y, choice.n_neighbors, choice.graph_weights, choice.bandwidth)
     return oracles.within_graph(*arguments), oracles.between_graph(*arguments)
 
 

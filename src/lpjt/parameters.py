@@ -78,7 +78,7 @@ PRESETS = {
 #: Departures of the authors' program from the paper that have no parameter of their own: the ten closest ordered pairs
 #: of a domain as penalty graph, one instead of two in the landmark step's cross term, target weights left at one, and
 #: weights of one (not delta) at first.
-_CODE: dict = {"n_pairs": 10, "landmark_cross": 1.0, "weigh_target": False, "first_weight": 1.0}
+_CODE: dict = {"max_pairs": 10, "landmark_cross": 1.0, "weigh_target": False, "initial_weight": 1.0}
 
 
 def resolve(parameters, defaults):
@@ -117,7 +117,7 @@ def make_plan(parameters, *, n_classes, one_width, n_rows):
         coupling_weight=coupling,
         landmark_ratio=p["landmark_ratio"] if p["landmarks"] else None,
         n_neighbors=p["n_neighbors"],
-        weighting=p["graph_weights"],
+        graph_weights=p["graph_weights"],
         bandwidth=p["bandwidth"],
         search=search,
         **(_CODE if p["preset"] == "code" else {}),

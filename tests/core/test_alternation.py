@@ -1,4 +1,4 @@
-"""Alternation: the matrices of Eq. (16) and whole passes of Algorithm 1 against the naive ones."""
+"""Alternation: the matrices of Eq. (16) and whole iterations of Algorithm 1 against the naive ones."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def pair(seed=0, width_target=4):
 
 
 def wrong_start(truth):
-    """Every third label wrong, so that the passes have something to change."""
+    """Every third label wrong, so that the iterations have something to change."""
     return np.where(np.arange(len(truth)) % 3 == 1, (truth + 1) % N_CLASSES, truth)
 
 
@@ -28,16 +28,16 @@ def one_hot(y):
     return np.where(np.asarray(y)[:, None] >= 0, np.eye(N_CLASSES)[y], 0.0)
 
 
-@pytest.mark.parametrize("weighting", ["heat", "binary"])
+@pytest.mark.parametrize("graph_weights", ["heat", "binary"])
 @pytest.mark.parametrize("width_target", [4, 6])
 @pytest.mark.parametrize("ratio", [None, 0.4])
-def test_matrices_of_eq_16(width_target, ratio, weighting):
+def test_matrices_of_eq_16(width_target, ratio, graph_weights):
     X, y, y_target = pair(width_target=width_target)
     y_target[:3] = -1
     y_target[y_target == 2] = 1  # a class without target rows
     rng = np.random.default_rng(1)
     weights = rng.uniform(size=24), rng.uniform(size=18)
-    choice = settings(landmark_ratio=ratio, weighting=weighting)
+    choice = settings(landmark_ratio=ratio, graph_weights=graph_weights)
     problem = alternation.Problem(X, (y, y_target), (False, True), N_CLASSES)
     S_max, S_min = objective(problem, choice, (y, y_target), weights)
     graphs = *oracle_graphs(X[0], y, choice), *oracle_graphs(X[1], y_target, choice)
@@ -52,7 +52,7 @@ def test_matrices_of_eq_16(width_target, ratio, weighting):
 def test_matrices_with_the_closest_pairs_of_the_authors_code():
     X, y, y_target = pair()
     ones = np.ones(24), np.ones(18)
-    choice = settings(weighting="binary", n_pairs=10)
+    choice = settings(graph_weights="binary", max_pairs=10)
     problem = alternation.Problem(X, (y, y_target), (False, True), N_CLASSES)
     S_max, S_min = objective(problem, choice, (y, y_target), ones)
     graphs = [oracles.class_graphs(x, c, 3, "binary", 1.0, "pairs", 10) for x, c in zip(X, (y, y_target), strict=True)]
@@ -93,7 +93,7 @@ def run(X, y, known, choice, classify, start, max_iter=3, is_target=(False, True
 
 @pytest.mark.parametrize("n_known", [0, 4])
 @pytest.mark.parametrize("width_target", [4, 6])
-def test_three_passes_without_landmarks_are_the_naive_ones(width_target, n_known):
+def test_three_iterations_without_landmarks_are_the_naive_ones(width_target, n_known):
     X, y, truth = pair(seed=1, width_target=width_target)
     known = np.where(np.arange(18) < n_known, truth, -1)
     start = wrong_start(truth)
@@ -117,7 +117,7 @@ def test_three_passes_without_landmarks_are_the_naive_ones(width_target, n_known
         landmarks=False,
         ridge=1e-9,
     )
-    # Three passes that differ, or the last two would prove nothing.
+    # Three iterations that differ, or the last two would prove nothing.
     assert found[0].n_changed > 0
     for state, record in zip(found, expected, strict=True):
         assert (record["scores"].sum(axis=1) > 0).all()  # no row fell back on its nearest neighbour
@@ -131,7 +131,7 @@ def test_three_passes_without_landmarks_are_the_naive_ones(width_target, n_known
 
 
 @pytest.mark.parametrize("cross", [2, 1])
-def test_passes_with_landmarks_are_the_naive_ones(cross):
+def test_iterations_with_landmarks_are_the_naive_ones(cross):
     pytest.importorskip("piqp", reason="PIQP is the referee of the quadratic program")
     X, y, truth = pair(seed=2)
     start = wrong_start(truth)
@@ -159,7 +159,7 @@ def test_passes_with_landmarks_are_the_naive_ones(cross):
     assert min(state.n_changed for state in found[:2]) > 0
     for state, record in zip(found, expected, strict=True):
         assert_array_equal(state.labels[1], record["labels"])
-        # The weights stop at a gap of 1e-5 of the objective, and the next pass starts from them.
+        # The weights stop at a gap of 1e-5 of the objective, and the next iteration starts from them.
         assert_allclose(state.weights[0], record["alpha"], atol=1e-3)
         assert_allclose(state.weights[1], record["beta"], atol=1e-3)
         assert_allclose(state.eigenvalues, record["eigenvalues"], rtol=1e-4)
@@ -168,7 +168,7 @@ def test_passes_with_landmarks_are_the_naive_ones(cross):
     assert (found[-1].weights[1] == 0.5).all() == (cross == 1)
 
 
-def test_each_pass_starts_from_the_labels_and_weights_of_the_last():
+def test_each_iteration_starts_from_the_labels_and_weights_of_the_last():
     X, y, truth = pair(seed=3)
     choice = settings(landmark_ratio=0.5)
     labels, weights = wrong_start(truth), (np.full(24, 0.5), np.full(18, 0.5))
@@ -214,7 +214,7 @@ def test_without_landmarks_every_weight_is_one():
 
 def test_first_weights_of_the_authors_code():
     X, y, truth = pair()
-    choice = settings(landmark_ratio=0.5, first_weight=1.0)
+    choice = settings(landmark_ratio=0.5, initial_weight=1.0)
     problem = alternation.Problem(X, (y, np.full(18, -1)), (False, True), N_CLASSES)
     state = next(alternation.alternate(problem, choice, nearest_mean(3), [one_hot(truth)], max_iter=1))
     S_max, S_min = objective(problem, choice, (y, truth), (np.ones(24), np.ones(18)))

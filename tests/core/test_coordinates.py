@@ -132,7 +132,7 @@ def test_the_leading_directions_of_sparse_rows():
     assert_allclose((X @ Q) @ Q.T, X.toarray(), atol=1e-8)
 
 
-def last_pass(X, y, choice, n_classes=3, max_iter=3):
+def last_iteration(X, y, choice, n_classes=3, max_iter=3):
     """Last state of the alternation on one source and one target, from the labels of the nearest means."""
     problem = alternation.Problem(tuple(X), (y, np.full(len(X[1]), -1)), (False, True), n_classes)
     start = [np.eye(n_classes)[np.arange(len(X[1])) % n_classes]]
@@ -169,7 +169,7 @@ def test_reduced_coordinates_lose_nothing(ratio):
     choice = settings(coupling_weight=0.5, bandwidth="auto", landmark_ratio=ratio)
     Q = span_basis(X, n_components=3)
     assert Q.shape[1] < X[0].shape[1]
-    assert_same_solution(last_pass([x @ Q for x in X], y, choice), last_pass(X, y, choice), rtol=1e-8)
+    assert_same_solution(last_iteration([x @ Q for x in X], y, choice), last_iteration(X, y, choice), rtol=1e-8)
 
 
 def test_reduced_coordinates_of_domains_of_unequal_width():
@@ -178,7 +178,7 @@ def test_reduced_coordinates_of_domains_of_unequal_width():
     choice = settings(bandwidth="auto")
     reduced = [x @ span_basis([x], n_components=3) for x in X]
     assert [x.shape[1] for x in reduced] == [21, 15]
-    assert_same_solution(last_pass(reduced, y, choice), last_pass(X, y, choice))
+    assert_same_solution(last_iteration(reduced, y, choice), last_iteration(X, y, choice))
 
 
 def kernel_coordinates(X, kernel, params=None, **options):
@@ -194,8 +194,8 @@ def test_a_linear_kernel_is_the_linear_problem(width):
     X, y = wide_pair(width)
     choice = settings(bandwidth="auto", landmark_ratio=0.5)
     C = kernel_coordinates(X, "linear")
-    mapped = last_pass([to_coordinates(x, C) for x in X], y, choice)
-    plain = last_pass(X, y, choice)
+    mapped = last_iteration([to_coordinates(x, C) for x in X], y, choice)
+    plain = last_iteration(X, y, choice)
     assert_same_solution(mapped, plain, rtol=1e-8)
     # Embeddings are the same up to the sign of a column.
     for Z, other in zip(mapped.embeddings, plain.embeddings, strict=True):
@@ -218,13 +218,13 @@ def test_sampled_coordinates_approach_the_kernel():
     for max_rows in (5, 20, 80):
         C = kernel_coordinates(X, "rbf", {"gamma": 0.1}, max_rows=max_rows)
         Z = to_coordinates(np.vstack(X), C)
-        assert Z.shape[1] <= max_rows == len(C.landmarks)
+        assert Z.shape[1] <= max_rows == len(C.kernel_rows)
         errors.append(np.linalg.norm(K - Z @ Z.T) / np.linalg.norm(K))
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-3
-    # The kernel among the landmarks themselves is kept exactly.
-    marks = to_coordinates(C.landmarks, C)
-    assert_allclose(marks @ marks.T, rbf_kernel(C.landmarks, gamma=0.1), atol=1e-8)
+    # The kernel among the kernel rows themselves is kept exactly.
+    marks = to_coordinates(C.kernel_rows, C)
+    assert_allclose(marks @ marks.T, rbf_kernel(C.kernel_rows, gamma=0.1), atol=1e-8)
 
 
 def test_kernels_of_sparse_rows():
@@ -233,7 +233,7 @@ def test_kernels_of_sparse_rows():
     Z = to_coordinates(X, C)
     assert_allclose(Z @ Z.T, rbf_kernel(X.toarray(), gamma=0.5), atol=1e-8)
     sampled = kernel_coordinates([X[:18], X[18:]], "rbf", {"gamma": 0.5}, max_rows=10)
-    assert sampled.landmarks.shape == (10, 8)
+    assert sampled.kernel_rows.shape == (10, 8)
 
 
 def test_a_kernel_without_positive_values_is_refused():

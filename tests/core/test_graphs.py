@@ -31,15 +31,15 @@ def assert_same_graph(found, expected, **tolerance):
     assert_allclose(found.toarray(), expected, **({"rtol": 1e-10, "atol": 1e-300} | tolerance))
 
 
-@pytest.mark.parametrize(("weighting", "bandwidth"), WEIGHTINGS)
+@pytest.mark.parametrize(("graph_weights", "bandwidth"), WEIGHTINGS)
 @pytest.mark.parametrize("n_neighbors", [1, 3, 60])
 @pytest.mark.parametrize("rows", [labelled_rows, separated_rows])
-def test_graphs_are_the_oracles(rows, n_neighbors, weighting, bandwidth):
+def test_graphs_are_the_oracles(rows, n_neighbors, graph_weights, bandwidth):
     X, y = rows()
-    if rows is separated_rows and weighting == "heat":
+    if rows is separated_rows and graph_weights == "heat":
         bandwidth = 30.0
-    found = graphs.class_graphs(X, y, n_neighbors=n_neighbors, weighting=weighting, bandwidth=bandwidth)
-    arguments = (X, y, n_neighbors, weighting, bandwidth)
+    found = graphs.class_graphs(X, y, n_neighbors=n_neighbors, graph_weights=graph_weights, bandwidth=bandwidth)
+    arguments = (X, y, n_neighbors, graph_weights, bandwidth)
     assert_same_graph(found.within, oracles.within_graph(*arguments))
     assert_same_graph(found.between, oracles.between_graph(*arguments))
 
@@ -57,13 +57,13 @@ def test_short_lists_are_what_separated_clusters_have():
     X, y = separated_rows()
     near = graphs.nearest_others(X, 8).indices
     assert (y[near] == y[:, None]).all()
-    found = graphs.class_graphs(X, y, n_neighbors=2, weighting="binary")
+    found = graphs.class_graphs(X, y, n_neighbors=2, graph_weights="binary")
     assert (graphs.degrees(found.between) >= 2).all()
 
 
 def test_rows_of_no_class_and_classes_of_one_row():
     X, y = labelled_rows()
-    found = graphs.class_graphs(X, y, n_neighbors=3, weighting="binary")
+    found = graphs.class_graphs(X, y, n_neighbors=3, graph_weights="binary")
     silent = y < 0
     for W in (found.within, found.between):
         assert not graphs.degrees(W)[silent].any()
@@ -107,15 +107,15 @@ def test_more_twins_than_neighbours():
 def test_twins_are_no_more_than_the_neighbours_asked_for():
     # Rows 6 to 11 find none of their class in their lists, and, searched for again, often not themselves: the place
     # kept for the row itself must not become an edge.
-    found = graphs.class_graphs(np.zeros((12, 2)), np.repeat([0, 1], 6), n_neighbors=1, weighting="binary")
+    found = graphs.class_graphs(np.zeros((12, 2)), np.repeat([0, 1], 6), n_neighbors=1, graph_weights="binary")
     assert 6 <= found.within[6:, 6:].nnz <= 2 * 6
 
 
-@pytest.mark.parametrize("n_pairs", [1, 2, 5, 10, 10_000])
-def test_closest_pairs_of_the_domain(n_pairs):
+@pytest.mark.parametrize("max_pairs", [1, 2, 5, 10, 10_000])
+def test_closest_pairs_of_the_domain(max_pairs):
     X, y = labelled_rows(seed=5)
-    found = graphs.closest_pairs_graph(X, y, n_pairs=n_pairs)
-    assert_same_graph(found, oracles.between_pairs_graph(X, y, n_pairs))
+    found = graphs.closest_pairs_graph(X, y, max_pairs=max_pairs)
+    assert_same_graph(found, oracles.between_pairs_graph(X, y, max_pairs))
 
 
 def directed_edges(X, candidates, k):

@@ -41,7 +41,7 @@ def exact(X, queries, k):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("far", [0.0, 300.0])
 def test_the_exact_search_finds_what_all_distances_say(dtype, far, n_jobs, monkeypatch):
-    monkeypatch.setattr(neighbors, "CANDIDATES", 400)  # several parts, the last of them shorter than k
+    monkeypatch.setattr(neighbors, "CANDIDATE_BLOCK", 400)  # several parts, the last of them shorter than k
     X = clustered_rows(1213).astype(dtype) + dtype(far)
     with threads(n_jobs):
         near, among = neighbors.nearest_others(X, 20), neighbors.nearest_rows(X[:300], X[300:], 20)
@@ -114,7 +114,7 @@ def test_search_among_some_takes_a_spread_of_them():
     X = clustered_rows()
     asked, allowed = np.arange(100), np.arange(50, len(X))
     near = neighbors.nearest_among(X, asked, allowed, 3, search="approximate")
-    step = -(-len(allowed) // neighbors.CONFINED)
+    step = -(-len(allowed) // neighbors.MAX_CONFINED)
     some = allowed[::step]
     assert_array_equal(near.indices, some[neighbors.nearest_rows(X[asked], X[some], 3).indices])
     exactly = neighbors.nearest_among(X, asked, allowed, 3)
@@ -122,8 +122,8 @@ def test_search_among_some_takes_a_spread_of_them():
 
 
 def test_auto_is_exact_up_to_a_number_of_rows():
-    assert neighbors.choose_search("auto", neighbors.LARGE) == "exact"
-    assert neighbors.choose_search("auto", neighbors.LARGE + 1) == "approximate"
+    assert neighbors.choose_search("auto", neighbors.EXACT_UP_TO) == "exact"
+    assert neighbors.choose_search("auto", neighbors.EXACT_UP_TO + 1) == "approximate"
     assert neighbors.choose_search("approximate", 10) == "approximate"
     assert neighbors.choose_search("exact", 10**9) == "exact"
 

@@ -37,7 +37,7 @@ def test_rows_scaled_in_singles(kind, n_jobs):
     given = rows.copy()
     scaling = fit_scaling(rows, kind)
     with _threads.threads(n_jobs):
-        found = coordinates.scale_to_singles(rows, scaling)
+        found = coordinates.scale_to_float32(rows, scaling)
     assert found.dtype == np.float32
     assert_array_equal(found, scale_rows(rows, scaling).astype(np.float32))
     assert_array_equal(rows, given)
@@ -80,7 +80,7 @@ def test_principal_basis_holds_its_share():
     held = sum(((part @ Q) ** 2).mean() * Q.shape[1] for part in parts)
     total = sum((part**2).mean() * 8 for part in parts)
     assert 0.999 <= held / total < 1
-    fewer = principal_basis(parts, [Scaling()] * 2, at_most=Q.shape[1] - 1)
+    fewer = principal_basis(parts, [Scaling()] * 2, max_rank=Q.shape[1] - 1)
     held = sum(((part @ fewer) ** 2).mean() * fewer.shape[1] for part in parts)
     assert held / total < 0.999
 

@@ -13,7 +13,7 @@ from lpjt.core.objective import Problem, Settings, energies, objective_matrices,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """One pass of Algorithm 1."""
+    """Result of one iteration of Algorithm 1."""
 
     n_iter: int
     projections: tuple[np.ndarray, ...]  # (width_i, n_components)
@@ -36,7 +36,7 @@ Classify = Callable[[tuple, tuple, tuple], list]
 
 
 def alternate(problem: Problem, settings: Settings, classify: Classify, start, *, max_iter: int) -> Iterator[State]:
-    """Yield the passes of Algorithm 1, from the given first labels on.
+    """Yield the iterations of Algorithm 1, starting from the given first labels.
 
     Parameters
     ----------
@@ -53,23 +53,23 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
     State
     """
     clock = Clock()
-    fixed = prepare(problem, settings)
+    workspace = prepare(problem, settings)
     problem = replace(problem, neighbors=None)
     clock.lap("fixed")
     labels = _labels(problem, start)
     ratio = settings.landmark_ratio or 1.0
-    first = ratio if settings.first_weight is None else settings.first_weight
+    first = ratio if settings.initial_weight is None else settings.initial_weight
     weights = tuple(np.full(len(X), first) for X in problem.rows)
     solution = None
     for n_iter in range(1, max_iter + 1):
-        clock = clock if n_iter == 1 else Clock()  # the first pass bears what all of them use
-        S_max, S_min = objective_matrices(problem, settings, fixed, labels, weights, ratio)
+        clock = clock if n_iter == 1 else Clock()  # the first iteration includes what all of them share
+        S_max, S_min = objective_matrices(problem, settings, workspace, labels, weights, ratio)
         clock.lap("objective")
         solution = projection.solve_projection(  # step 2, Eq. (21)
-            S_max, S_min, settings.n_components, n_leading=fixed.offsets[problem.n_sources], last=solution
+            S_max, S_min, settings.n_components, n_leading=workspace.offsets[problem.n_sources], last=solution
         )
         clock.lap("projection")
-        P = tuple(np.split(solution.vectors, fixed.offsets[1:-1]))
+        P = tuple(np.split(solution.vectors, workspace.offsets[1:-1]))
         Z = tuple(multiply(X, p) for X, p in zip(problem.rows, P, strict=True))  # step 3
         marginal, conditional = energies(problem, Z, labels, weights, ratio)
         clock.lap("embedding")

@@ -15,7 +15,9 @@ CLUSTER_ROWS, CLUSTER_WIDTH, SEARCH_WIDTH, COMPARED, COMPARED_NARROW = 128, 32, 
 #: More clusters than these are made in groups, and a row's own is sought in so many groups.
 FEW_CLUSTERS, NEAR_GROUPS = 256, 3
 
-MISSING = "neighbors='approximate' needs faiss. Install it with `pip install lpjt[faiss]`, or set neighbors='exact'."
+FAISS_MISSING = (
+    "neighbors='approximate' needs faiss. Install it with `pip install lpjt[faiss]`, or set neighbors='exact'."
+)
 
 
 def nearest_by_clusters(queries, candidates, k):
@@ -50,7 +52,9 @@ def nearest_by_clusters(queries, candidates, k):
         compared = [slice(ends[c] - sizes[c], ends[c]) for c in near]
         if sizes[near].sum() < k:  # clusters of almost nothing all around
             compared = [slice(0, len(C))]
-        own = C[ends[cluster] - sizes[cluster] : ends[cluster]] if asked is members else singles(queries[rows]) @ axes
+        own = (
+            C[ends[cluster] - sizes[cluster] : ends[cluster]] if asked is members else as_float32(queries[rows]) @ axes
+        )
         squared[rows], found = faiss.knn(own, np.concatenate([C[part] for part in compared]), k)
         indices[rows] = np.concatenate([places[part] for part in compared])[found]
 
@@ -71,7 +75,7 @@ def _project(X, axes, places=None):
     Z = np.empty((len(X), axes.shape[1]), dtype=np.float32)
 
     def fill(rows):
-        np.matmul(singles(X[rows] if places is None else X[places[rows]]), axes, out=Z[rows])
+        np.matmul(as_float32(X[rows] if places is None else X[places[rows]]), axes, out=Z[rows])
 
     map_threads(fill, row_blocks(X))
     return Z
@@ -92,7 +96,7 @@ def _find_clusters(faiss, C, *, rows_each=20):
     with the rows, and the time would with the rows' square.
     """
     n_clusters = -(-len(C) // CLUSTER_ROWS)
-    some = singles(C[:: max(1, len(C) // (rows_each * n_clusters))])
+    some = as_float32(C[:: max(1, len(C) // (rows_each * n_clusters))])
     n_groups = 1 if n_clusters <= FEW_CLUSTERS else round(n_clusters**0.5)
     groups = _means(faiss, some, n_groups)
     rows_of = _split(faiss.knn(some, groups, 1)[1][:, 0], n_groups)
@@ -145,7 +149,7 @@ def _split(codes, n_codes):
     return np.split(order, np.searchsorted(codes[order], np.arange(1, n_codes)))
 
 
-def singles(X):
+def as_float32(X):
     """Rows as faiss takes them."""
     return np.ascontiguousarray(X, dtype=np.float32)
 
@@ -155,5 +159,5 @@ def load_faiss():
     try:
         import faiss
     except ImportError:
-        raise ImportError(MISSING) from None
+        raise ImportError(FAISS_MISSING) from None
     return faiss

@@ -35,8 +35,8 @@ class Coordinates:
     """The map from raw rows of one domain to coordinates, (n, width) to (n, rank)."""
 
     scaling: Scaling
-    basis: np.ndarray | None = None  # (width or n_landmarks, rank); None where the coordinates are the scaled rows
-    landmarks: np.ndarray | sparse.csr_array | None = None  # scaled rows that the kernel compares with
+    basis: np.ndarray | None = None  # (width or n_kernel_rows, rank); None where the coordinates are the scaled rows
+    kernel_rows: np.ndarray | sparse.csr_array | None = None  # scaled rows that the kernel compares with
     kernel: object = None
     kernel_params: dict | None = None
 
@@ -102,7 +102,7 @@ def scale_rows(X, scaling):
     return X
 
 
-def scale_to_singles(X, scaling):
+def scale_to_float32(X, scaling):
     """`scale_rows` of dense rows, in float32; threads share them, and no scaled copy in their own dtype is made."""
     scaled = np.empty(X.shape, dtype=np.float32)
 
@@ -125,7 +125,7 @@ def second_moment(X, scaling, *, entries=ENTRIES):
     return gram
 
 
-def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIES):
+def principal_basis(domains, scalings, *, kept=1.0, max_rank=None, entries=ENTRIES):
     """Orthonormal basis, (width, rank), of the leading principal directions of all domains, or None for all of them.
 
     A and B act through the span of the rows alone: with `kept` 1 nothing is lost, and 4096 columns of 958 + 295 rows
@@ -138,7 +138,7 @@ def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIE
     scalings : list of Scaling
     kept : float
         Share of the mean square of the scaled rows that the basis holds at least.
-    at_most : int, optional
+    max_rank : int, optional
         No more directions than these, whatever they hold.
     entries : int
         Of the blocks of rows.
@@ -150,11 +150,11 @@ def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIE
     """
     width = domains[0].shape[1]
     n = sum(X.shape[0] for X in domains)
-    if n >= width and kept >= 1 and (at_most is None or at_most >= width):
+    if n >= width and kept >= 1 and (max_rank is None or max_rank >= width):
         return None
     if n >= width:
         moments = sum(second_moment(X, s, entries=entries) for X, s in zip(domains, scalings, strict=True))
-        total, first = np.trace(moments), width - min(width, at_most or width)
+        total, first = np.trace(moments), width - min(width, max_rank or width)
         chosen: dict = {"driver": "evr", "subset_by_index": (first, width - 1)} if first else {"driver": "evd"}
         values, vectors = linalg.eigh(moments, check_finite=False, overwrite_a=True, **chosen)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
@@ -165,7 +165,7 @@ def principal_basis(domains, scalings, *, kept=1.0, at_most=None, entries=ENTRIE
         spanned = max(1, int((values > floor).sum()))
         values, vectors = values[:spanned].astype(np.float64) ** 2, right[:spanned].T
         total = values.sum()
-    rank = min(len(values), at_most or width)
+    rank = min(len(values), max_rank or width)
     if kept < 1:
         rank = min(rank, 1 + int(np.searchsorted(np.cumsum(values), kept * total)))
     return None if rank == width else np.ascontiguousarray(vectors[:, :rank])
@@ -185,7 +185,7 @@ def span_basis(parts, *, n_components, random_state=None):
 
 
 def kernel_basis(parts, kernel, params, *, max_rows, random_state):
-    """Kernel-PCA coordinates of all parts together: (landmark rows, basis (n_landmarks, rank)).
+    """Kernel-PCA coordinates of all parts together: (landmark rows, basis (n_kernel_rows, rank)).
 
     With every row a landmark the coordinates reproduce the kernel matrix exactly, and the appendix's problem is the
     linear one in them, mu K being mu I. Beyond `max_rows` rows a sample of so many stands for them (Nystroem).
@@ -243,7 +243,7 @@ def _block_coordinates(X, coordinates):
         dtype = X.dtype
         X = pairwise_kernels(
             X,
-            coordinates.landmarks,
+            coordinates.kernel_rows,
             metric=coordinates.kernel,
             filter_params=True,
             **coordinates.kernel_params,

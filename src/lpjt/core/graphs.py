@@ -16,7 +16,7 @@ class ClassGraphs:
     between: sparse.csr_array  # W_b
 
 
-def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neighbors=None, search="exact"):
+def class_graphs(X, y, *, n_neighbors, graph_weights="heat", bandwidth="auto", neighbors=None, search="exact"):
     """Intrinsic and penalty graph: for each row its nearest rows of its own class, and of other classes.
 
     Parameters
@@ -26,7 +26,7 @@ def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neigh
         Class codes; rows with -1 take no part.
     n_neighbors : int
         k of both graphs. A class of fewer rows, or rows with fewer others, have fewer edges.
-    weighting : {"heat", "binary"}
+    graph_weights : {"heat", "binary"}
     bandwidth : "auto" or float
         Of the heat weights; see `edge_weights`.
     neighbors : Neighbors, optional
@@ -54,16 +54,16 @@ def class_graphs(X, y, *, n_neighbors, weighting="heat", bandwidth="auto", neigh
         rows, columns, squared = (
             np.concatenate(part) for part in zip((rows[keep], columns[keep], squared[keep]), extra, strict=True)
         )
-        graphs.append(_symmetric(rows, columns, squared, len(X), weighting, bandwidth))
+        graphs.append(_symmetric(rows, columns, squared, len(X), graph_weights, bandwidth))
     return ClassGraphs(*graphs)
 
 
-def closest_pairs_graph(X, y, *, n_pairs, search="exact"):
+def closest_pairs_graph(X, y, *, max_pairs, search="exact"):
     """Penalty graph of the authors' code: the closest between-class pairs of the whole domain, weight 1.
 
-    Ordered pairs are counted, as there: ``n_pairs=10`` joins five pairs of rows.
+    Ordered pairs are counted, as there: ``max_pairs=10`` joins five pairs of rows.
     """
-    wanted = (n_pairs + 1) // 2
+    wanted = (max_pairs + 1) // 2
     # The m closest pairs lie among each row's m nearest rows of other classes.
     rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, False, search)
     one_way = rows < columns
@@ -77,13 +77,13 @@ def closest_pairs_graph(X, y, *, n_pairs, search="exact"):
     return _symmetric(rows[first], columns[first], squared[first], len(X), "binary", "auto")
 
 
-def edge_weights(squared, weighting="heat", bandwidth="auto"):
+def edge_weights(squared, graph_weights="heat", bandwidth="auto"):
     r"""Weights of edges of given squared lengths: 1, or :math:`\exp(-\|x - x'\|^2 / (2 h^2))`.
 
     With ``bandwidth="auto"`` :math:`h^2` is the mean squared length of the edges themselves: the weights then do not
     depend on the scale of the data and cannot all underflow, as the paper's h = 1 does on data not of unit length.
     """
-    if weighting == "binary" or not len(squared):
+    if graph_weights == "binary" or not len(squared):
         return np.ones(len(squared))
     square = float(np.mean(squared)) if bandwidth == "auto" else float(bandwidth) ** 2
     values = np.exp(-squared / (2 * max(square, np.finfo(float).tiny)))
@@ -125,7 +125,7 @@ def _search_by_class(X, y, asked, k, own, search):
     return tuple(np.concatenate(part) for part in zip(*found, strict=True))
 
 
-def _symmetric(rows, columns, squared, n, weighting, bandwidth):
-    values = edge_weights(squared, weighting, bandwidth)
+def _symmetric(rows, columns, squared, n, graph_weights, bandwidth):
+    values = edge_weights(squared, graph_weights, bandwidth)
     W = sparse.csr_array((values, (rows, columns)), shape=(n, n))
     return W.maximum(W.T).tocsr()

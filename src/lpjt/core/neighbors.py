@@ -7,32 +7,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from lpjt._threads import map_threads
-from lpjt.core.clusters import COMPARED, MISSING, load_faiss, nearest_by_clusters, singles
+from lpjt.core.clusters import COMPARED, FAISS_MISSING, as_float32, load_faiss, nearest_by_clusters
 
 #: Pairs of rows below which distances are computed at once.
 SMALL_SEARCH = 2**15
 
 #: The exact search compares so many rows with so many at a time: products of matrices that a cache holds.
-QUERIES, CANDIDATES = 128, 4096
+QUERY_BLOCK, CANDIDATE_BLOCK = 128, 4096
 
 #: Rows of a domain from which on "auto" means "approximate". Below, the exact search is no slower.
-LARGE = 10_000
+EXACT_UP_TO = 10_000
 
 #: Where a search is confined to some classes, the approximate one compares with a spread of so many rows.
-CONFINED = 2048
+MAX_CONFINED = 2048
 
 
 def choose_search(asked, n_rows):
-    """Search for domains of at most so many rows, "exact" or "approximate"; "auto" is exact up to `LARGE` rows.
+    """Search for domains of at most so many rows, "exact" or "approximate"; "auto" is exact up to `EXACT_UP_TO` rows.
 
     Without faiss "auto" stays exact, and warns; "approximate" is an error.
     """
-    if asked == "exact" or (asked == "auto" and n_rows <= LARGE):
+    if asked == "exact" or (asked == "auto" and n_rows <= EXACT_UP_TO):
         return "exact"
     if importlib.util.find_spec("faiss") is not None:
         return "approximate"
     if asked == "approximate":
-        raise ImportError(MISSING)
+        raise ImportError(FAISS_MISSING)
     warnings.warn(
         f"{n_rows} rows are searched exactly, in time that grows with their square, because faiss is not installed. "
         "Install it with `pip install lpjt[faiss]`.",
@@ -78,12 +78,12 @@ def nearest_others(X, n_neighbors, *, search="exact"):
 def nearest_among(X, queries, candidates, n_neighbors, *, search="exact"):
     """Nearest rows, among some rows of `X`, of some rows of `X`; both are given, and found, by their places.
 
-    The approximate search takes a spread of `CONFINED` candidates, for an index of them would serve but once.
+    The approximate search takes a spread of `MAX_CONFINED` candidates, for an index of them would serve but once.
     """
-    if search == "approximate" and len(candidates) > CONFINED:
-        candidates = candidates[:: -(-len(candidates) // CONFINED)]
+    if search == "approximate" and len(candidates) > MAX_CONFINED:
+        candidates = candidates[:: -(-len(candidates) // MAX_CONFINED)]
         k = min(n_neighbors, len(candidates))
-        squared, places = load_faiss().knn(singles(X[queries]), singles(X[candidates]), k)
+        squared, places = load_faiss().knn(as_float32(X[queries]), as_float32(X[candidates]), k)
         return Neighbors(candidates[places], squared)
     near = nearest_rows(X[queries], X[candidates], n_neighbors)
     return Neighbors(candidates[near.indices], near.squared)
@@ -107,12 +107,12 @@ def _nearest_of_all(queries, candidates, k, *, others=False):
     pivot = _pivot(candidates)
     C = candidates if pivot is None else candidates - pivot
     half = np.einsum("ij,ij->i", C, C) / 2
-    parts = [slice(start, start + CANDIDATES) for start in range(0, len(C), CANDIDATES)]
+    parts = [slice(start, start + CANDIDATE_BLOCK) for start in range(0, len(C), CANDIDATE_BLOCK)]
     indices = np.empty((len(queries), k), dtype=np.int32)
     squared = np.empty((len(queries), k), dtype=C.dtype)
 
     def search(start):
-        Q = queries[start : start + QUERIES]
+        Q = queries[start : start + QUERY_BLOCK]
         Q = Q if pivot is None else Q - pivot
         found = []
         for part in parts:
@@ -132,7 +132,7 @@ def _nearest_of_all(queries, candidates, k, *, others=False):
         norms = np.einsum("ij,ij->i", Q, Q)[:, None]
         np.maximum(2 * np.take_along_axis(values, order, axis=1) + norms, 0.0, out=squared[start : start + len(Q)])
 
-    map_threads(search, range(0, len(queries), QUERIES))
+    map_threads(search, range(0, len(queries), QUERY_BLOCK))
     return Neighbors(indices, squared)
 
 
@@ -149,7 +149,7 @@ def _pivot(X):
 
 
 #: The k smallest of many values are sought among groups of so many: the k groups of the smallest minima hold them.
-GROUP = 4
+GROUP_SIZE = 4
 
 
 def _smallest_of_rows(values, k):
@@ -157,16 +157,16 @@ def _smallest_of_rows(values, k):
     n, width = values.shape
     if width <= k:
         return np.broadcast_to(np.arange(width), values.shape), values
-    size = width // GROUP
+    size = width // GROUP_SIZE
     if size <= 2 * k:
         places = np.argpartition(values, k - 1, axis=1)[:, :k]
         return places, np.take_along_axis(values, places, axis=1)
     least = np.minimum(values[:, :size], values[:, size : 2 * size])
-    for start in range(2 * size, GROUP * size, size):
+    for start in range(2 * size, GROUP_SIZE * size, size):
         np.minimum(least, values[:, start : start + size], out=least)
     groups = np.argpartition(least, k - 1, axis=1)[:, :k]
-    rest = np.broadcast_to(np.arange(GROUP * size, width), (n, width - GROUP * size))
-    places = np.hstack([*(groups + start for start in range(0, GROUP * size, size)), rest])
+    rest = np.broadcast_to(np.arange(GROUP_SIZE * size, width), (n, width - GROUP_SIZE * size))
+    places = np.hstack([*(groups + start for start in range(0, GROUP_SIZE * size, size)), rest])
     found, smallest = _smallest_of_rows(np.take_along_axis(values, places, axis=1), k)
     return np.take_along_axis(places, found, axis=1), smallest
 

@@ -1,4 +1,4 @@
-"""The objective of Algorithm 1: S_max and S_min of Eq. (16), for any number of domains, pass after pass."""
+"""The objective of Algorithm 1: S_max and S_min of Eq. (16), for any number of domains."""
 
 from dataclasses import dataclass
 
@@ -32,32 +32,35 @@ class Problem:
         return 1.0 / sum(other == self.is_target[i] for other in self.is_target)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Weights and choices of Eq. (16); words for the paper's letters are in docs/notation.md."""
+    """Weights and choices of Eq. (16); docs/notation.md relates them to the letters of the paper.
 
-    n_components: int = 40
-    locality_weight: float = 0.0005
-    variance_weight: float = 0.1
-    coupling_weight: float = 1.0
-    landmark_ratio: float | None = None  # None: every weight is 1
-    n_neighbors: int = 5
-    weighting: str = "heat"
-    bandwidth: str | float = "auto"
-    n_pairs: int | None = None  # the penalty graph has so many pairs of the whole domain, as in the authors' code
-    landmark_cross: float = 2.0
-    weigh_target: bool = True
-    first_weight: float | None = None  # None: the landmark ratio
-    search: str = "exact"  # of neighbours: "exact" or "approximate"
+    The fields with a default are departures of the authors' code from the paper; the defaults are the paper's values.
+    """
+
+    n_components: int
+    locality_weight: float
+    variance_weight: float
+    coupling_weight: float
+    landmark_ratio: float | None  # None: every weight is 1
+    n_neighbors: int
+    graph_weights: str  # "heat" or "binary"
+    bandwidth: str | float  # of the heat weights: "auto" or a number
+    search: str  # for neighbours: "exact" or "approximate"
+    max_pairs: int | None = None  # if given, the penalty graph keeps only this many closest pairs of the whole domain
+    landmark_cross: float = 2.0  # factor of the conditional cross term in the landmark step
+    weigh_target: bool = True  # False: target rows keep their initial weight
+    initial_weight: float | None = None  # None: the landmark ratio
 
 
 @dataclass(slots=True, eq=False)
-class Fixed:
-    """What does not change from pass to pass, and the target graphs of the last labels."""
+class Workspace:
+    """What the iterations of one fit share: quantities computed once, and results of the last iteration for reuse."""
 
     neighbors: tuple  # nearest rows of each row of each target, any class; None for sources
     scatter: dict  # target -> S_h
-    S_max: np.ndarray  # S_b of the sources; the blocks of the targets are written anew in each pass
+    S_max: np.ndarray  # S_b of the sources; each iteration overwrites the blocks of the targets
     S_min: np.ndarray  # coupling, and S_w of the sources
     offsets: np.ndarray
     target_graphs: dict  # target -> (labels, ClassGraphs)
@@ -73,7 +76,7 @@ def list_neighbors(rows, settings):
 
 
 def prepare(problem, settings):
-    """What all passes share: neighbours, the matrices of the sources, the coupling."""
+    """Compute what all iterations share: neighbours, the matrices of the sources, the coupling."""
     neighbors = list_neighbors(problem.rows, settings) if problem.neighbors is None else problem.neighbors
     widths = [X.shape[1] for X in problem.rows]
     S_min = projection.coupling_blocks(widths, problem.is_target, settings.coupling_weight)
@@ -90,7 +93,7 @@ def prepare(problem, settings):
         S_min[block, block] += weight * _scatter(X, G.within)
         S_max[block, block] = weight * _scatter(X, G.between)
     neighbors = tuple(near if t else None for near, t in zip(neighbors, problem.is_target, strict=True))
-    return Fixed(neighbors, scatter, S_max, S_min, offsets, {}, {}, {})
+    return Workspace(neighbors, scatter, S_max, S_min, offsets, {}, {}, {})
 
 
 def _graphs(X, y, settings, near):
@@ -98,15 +101,15 @@ def _graphs(X, y, settings, near):
         X,
         y,
         n_neighbors=settings.n_neighbors,
-        weighting=settings.weighting,
+        graph_weights=settings.graph_weights,
         bandwidth=settings.bandwidth,
         neighbors=near,
         search=settings.search,
     )
-    if settings.n_pairs is None:
+    if settings.max_pairs is None:
         return G
     return graphs.ClassGraphs(
-        G.within, graphs.closest_pairs_graph(X, y, n_pairs=settings.n_pairs, search=settings.search)
+        G.within, graphs.closest_pairs_graph(X, y, max_pairs=settings.max_pairs, search=settings.search)
     )
 
 
@@ -115,54 +118,56 @@ def _scatter(X, W):
     return moments.weighted_gram(X, graphs.degrees(W), W)
 
 
-def _target_graphs(problem, settings, fixed, i, y):
-    """Graphs of a target; those of the last pass where no label changed."""
-    last = fixed.target_graphs.get(i)
+def _target_graphs(problem, settings, workspace, i, y):
+    """Graphs of a target; those of the last iteration if no label changed."""
+    last = workspace.target_graphs.get(i)
     if last is None or not np.array_equal(last[0], y):
-        fixed.target_graphs[i] = (y, _graphs(problem.rows[i], y, settings, fixed.neighbors[i]))
-    return fixed.target_graphs[i][1]
+        workspace.target_graphs[i] = (y, _graphs(problem.rows[i], y, settings, workspace.neighbors[i]))
+    return workspace.target_graphs[i][1]
 
 
-def objective_matrices(problem, settings, fixed, labels, weights, ratio):
+def objective_matrices(problem, settings, workspace, labels, weights, ratio):
     """S_max and S_min of Eq. (16), all domains together; the first is written over by the next call."""
     gamma, mu = settings.locality_weight, settings.variance_weight
-    of_rows = [_moments(problem, fixed, i, y, w, ratio) for i, (y, w) in enumerate(zip(labels, weights, strict=True))]
+    of_rows = [
+        _moments(problem, workspace, i, y, w, ratio) for i, (y, w) in enumerate(zip(labels, weights, strict=True))
+    ]
     K = moments.mmd_coefficients([m.counts for m in of_rows], problem.is_target)
     S_min = moments.mmd_blocks([m.means for m in of_rows], K)
-    S_min += fixed.S_min
+    S_min += workspace.S_min
     for i, (X, y, w) in enumerate(zip(problem.rows, labels, weights, strict=True)):
-        block = slice(fixed.offsets[i], fixed.offsets[i + 1])
+        block = slice(workspace.offsets[i], workspace.offsets[i + 1])
         spread = moments.row_spread(y, w, of_rows[i].counts, K[i, i, 1:], landmark_ratio=ratio)
         if not problem.is_target[i]:
-            S_min[block, block] += _source_spread(fixed, i, X, spread)
+            S_min[block, block] += _source_spread(workspace, i, X, spread)
             continue
         share = problem.share(i)
-        G = _target_graphs(problem, settings, fixed, i, y)
+        G = _target_graphs(problem, settings, workspace, i, y)
         # One product for the spread of Eq. (9) and S_w together: X' (diag - gamma W_w) X.
         own = moments.weighted_gram(X, spread + share * gamma * graphs.degrees(G.within), share * gamma * G.within)
         own[np.diag_indices_from(own)] += share * mu
         S_min[block, block] += own
-        fixed.S_max[block, block] = share * (gamma * _scatter(X, G.between) + mu * fixed.scatter[i])
-    return fixed.S_max, S_min
+        workspace.S_max[block, block] = share * (gamma * _scatter(X, G.between) + mu * workspace.scatter[i])
+    return workspace.S_max, S_min
 
 
-def _moments(problem, fixed, i, y, w, ratio):
-    """Moments of a domain; of a source, whose labels stay, those of the last pass where no weight changed."""
-    last = fixed.source_moments.get(i)
+def _moments(problem, workspace, i, y, w, ratio):
+    """Moments of a domain; of a source, whose labels stay, those of the last iteration if no weight changed."""
+    last = workspace.source_moments.get(i)
     if last is not None and np.array_equal(last[0], w):
         return last[1]
     found = moments.class_moments(problem.rows[i], y, w, n_classes=problem.n_classes, landmark_ratio=ratio)
     if not problem.is_target[i]:
-        fixed.source_moments[i] = (w, found)
+        workspace.source_moments[i] = (w, found)
     return found
 
 
-def _source_spread(fixed, i, X, spread):
-    """Spread term of a source; that of the last pass where neither weights nor shared classes changed."""
-    last = fixed.source_spreads.get(i)
+def _source_spread(workspace, i, X, spread):
+    """Spread term of a source; that of the last iteration if neither weights nor shared classes changed."""
+    last = workspace.source_spreads.get(i)
     if last is None or not np.array_equal(last[0], spread):
-        fixed.source_spreads[i] = (spread, moments.weighted_gram(X, spread))
-    return fixed.source_spreads[i][1]
+        workspace.source_spreads[i] = (spread, moments.weighted_gram(X, spread))
+    return workspace.source_spreads[i][1]
 
 
 def energies(problem, Z, labels, weights, ratio):

@@ -66,7 +66,7 @@ def alternate(problem: Problem, settings, classify, labels, pointers, *, max_ite
     fixed = _prepare(problem, settings)
     clock.lap("fixed")
     ratio = settings.landmark_ratio or 1.0
-    first = ratio if settings.first_weight is None else settings.first_weight
+    first = ratio if settings.initial_weight is None else settings.initial_weight
     weights = tuple(y.each(full, value=first, row_bytes=8).persist() for y in labels)
     n_changed = solution = None
     for n_iter in range(1, max_iter + 1):

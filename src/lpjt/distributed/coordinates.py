@@ -37,7 +37,7 @@ def _shared_basis(parts, scalings, plan):
 def _basis_of_few(parts, scalings, kept, at_most):
     """Fewer rows than columns, so that all of them are a small matrix: gathered, and treated as in memory."""
     rows = [np.concatenate(tasks.compute(part.raw.nodes)) for part in parts]
-    return coordinates.principal_basis(rows, scalings, kept=kept, at_most=at_most)
+    return coordinates.principal_basis(rows, scalings, kept=kept, max_rank=at_most)
 
 
 def scaled_gram(X, *, scaling):

@@ -162,7 +162,7 @@ def squared_bandwidth(found: Measure, weighting, bandwidth):
 
 def _scatter(rows: Blocks, graph: Blocks, settings):
     """Node of the sum over blocks of X_p' (D_p X_p - W_p X): whole blocks of rows travel, group by group."""
-    weights = symmetric(graph, weighting=settings.weighting, bandwidth=settings.bandwidth)
+    weights = symmetric(graph, weighting=settings.graph_weights, bandwidth=settings.bandwidth)
     starts = tuple(rows.offsets.tolist())
     pulled = [fold(multiply_group, None, [node], rows, first=p, starts=starts) for p, node in enumerate(weights.nodes)]
     return tasks.total(

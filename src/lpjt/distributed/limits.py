@@ -16,7 +16,7 @@ def refuse(domains, plan):
         raise ValueError(f"Dask arrays need kernel='linear', got {plan.kernel!r}. Leave it out, {_IN_MEMORY}.")
     if plan.start == "pca-nn":
         raise ValueError(f"start='pca-nn' is not to be had with Dask arrays. Use start='auto', {_IN_MEMORY}.")
-    if plan.settings.n_pairs is not None:
+    if plan.settings.max_pairs is not None:
         raise ValueError(f"preset='code' is not to be had with Dask arrays. Leave it out, {_IN_MEMORY}.")
     if plan.settings.search != "exact":
         raise ValueError(

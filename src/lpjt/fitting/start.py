@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from lpjt.classifiers import Propagation
-from lpjt.core import matching, propagation
+from lpjt.core import propagation, shape_guess
 from lpjt.core.blocks import pick_rows, stack_rows
 from lpjt.selection.plain import pca_neighbor
 
@@ -100,7 +100,7 @@ def _from_few(rule, rows, labels, n_classes):
 
 def _matched(problem, j, plan):
     largest = int(np.argmax([len(X) for X in problem.rows[: problem.n_sources]]))  # it has the surest shape
-    match = matching.match_gromov if plan.start == "gromov" else matching.match_spectral
+    match = shape_guess.guess_gromov if plan.start == "gromov" else shape_guess.guess_spectral
     return match(
         problem.rows[largest],
         problem.labels[largest],

@@ -129,7 +129,7 @@ def _shared_map(parts, scalings, plan):
         return {"basis": coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)}
     kept = KEPT if plan.n_coordinates == "auto" else 1.0
     at_most = coordinates_at_most(plan, max(X.shape[0] for X in parts))
-    basis = coordinates.principal_basis(parts, scalings, kept=kept, at_most=at_most, entries=plan.block_entries)
+    basis = coordinates.principal_basis(parts, scalings, kept=kept, max_rank=at_most, entries=plan.block_entries)
     return {"basis": basis}
 
 
@@ -164,7 +164,7 @@ def _kernel_map(parts, scalings, plan):
     rows, basis = coordinates.kernel_basis(
         scaled, plan.kernel, params, max_rows=plan.kernel_rows, random_state=plan.random_state
     )
-    return {"basis": basis, "landmarks": rows, "kernel": plan.kernel, "kernel_params": params}
+    return {"basis": basis, "kernel_rows": rows, "kernel": plan.kernel, "kernel_params": params}
 
 
 def _rows_that_stand_for_all(parts, plan):

@@ -61,7 +61,7 @@ def find_unshifted(domains, scalings_of, *, random_state):
     scalings = {kind: scalings_of(kind) for kind in ("standard", "unit")}
     (X, y), (X_target, _) = (_some_rows(side, LOOKED_AT) for side in (domains.sources, domains.targets))
     # Some rows, and float32, are enough to tell domains apart by.
-    rows, target = (coordinates.scale_to_singles(part, scalings["standard"]) for part in (X, X_target))
+    rows, target = (coordinates.scale_to_float32(part, scalings["standard"]) for part in (X, X_target))
     nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None

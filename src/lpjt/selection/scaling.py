@@ -83,4 +83,4 @@ def _separation(domain, scaling):
 
 def _scaled(rows, scaling):
     """Scaled rows in float32: shares are compared here, and searches take half the time."""
-    return coordinates.scale_to_singles(rows, scaling)
+    return coordinates.scale_to_float32(rows, scaling)

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.cluster import KMeans
 
 
-def match_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_trials=10):
+def guess_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_trials=10):
     """Cluster the target and match its clusters to the source's classes by the distances among their centres.
 
     Both domains are reduced to their leading directions, the target to as many clusters as the source has classes; the
@@ -50,7 +50,7 @@ def match_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_t
     return F / F.sum(axis=1, keepdims=True)
 
 
-def match_gromov(X_source, y_source, X_target, *, n_classes, random_state, max_rows=500):
+def guess_gromov(X_source, y_source, X_target, *, n_classes, random_state, max_rows=500):
     """Gromov-Wasserstein plan between samples of the domains' rows, by POT; labels follow the plan.
 
     `max_rows` rows of each domain at most are matched, so that no matrix grows with n; the others take the label of
