@@ -1,29 +1,33 @@
-"""Threads of a fit: blocks of rows on threads of our own, and one thread of BLAS in each.
+"""Threads of a fit: our own threads share blocks of rows, and BLAS uses one thread in each.
 
-numpy, scipy and faiss come with a BLAS each, whose idle threads go on spinning for a tenth of a second: with three such
-pools on the same processors each stage runs against the threads of the stage before. Ours sleep when they have nothing
-to do, and what is no product of matrices runs on them too.
+numpy, scipy and faiss each come with a BLAS of their own, whose idle threads keep spinning for a tenth of a second:
+with three such pools on the same processors, each stage competes with the threads of the stage before. Our threads
+sleep when idle, and they also run what is not a matrix product.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Any
+from typing import TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_info, threadpool_limits
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 
 class _Team:
-    """Threads of one context, started with the first work for them: to start them takes as long as a small product."""
+    """Threads of one context, started with their first work: starting them takes as long as a small product."""
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         self.size = size
         self._pool: ThreadPoolExecutor | None = None
 
-    def map(self, function, items):
-        """Results in the items' order; an error, or an interrupt, leaves nothing waiting."""
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Results in the order of the items; an error, or an interrupt, cancels the items that still wait."""
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.size)
         futures = [self._pool.submit(function, item) for item in items]
@@ -33,26 +37,26 @@ class _Team:
             for future in futures:
                 future.cancel()
 
-    def end(self):
-        """Let the threads go."""
+    def end(self) -> None:
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
 
-#: Threads that `map_threads` may use; within them there is one each, so that maps within maps do not multiply.
+#: Threads that `map_threads` may use. Inside one of them there is no team, so that nested maps do not multiply.
 _TEAM: ContextVar[_Team] = ContextVar("lpjt_threads")
 
 
-class _Quiet:
-    """One thread of BLAS for as long as anyone wants it so: the setting is the process's own, and fits may overlap."""
+class _SingleThreadedBlas:
+    """Limits BLAS to one thread while at least one fit runs: the limit is the process's own, and fits may overlap."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
-        self._limits: Any = None
+        self._limits: threadpool_limits | None = None
         self._before: int | None = None
 
-    def enter(self):
-        """Begin, and return how many threads BLAS has otherwise, or None where it does not tell."""
+    def enter(self) -> int | None:
+        """Begin; returns the number of threads that BLAS has otherwise, or None if it does not tell."""
         with self._lock:
             if not self._users:
                 known = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -61,51 +65,54 @@ class _Quiet:
             self._users += 1
             return self._before
 
-    def leave(self):
-        """End; the last to leave gives BLAS its threads back."""
+    def leave(self) -> None:
+        """End; the last user to leave gives BLAS its threads back."""
         with self._lock:
             self._users -= 1
-            if not self._users:
+            if not self._users and self._limits is not None:
                 self._limits.restore_original_limits()
 
 
-_QUIET = _Quiet()
+_SINGLE_THREADED_BLAS = _SingleThreadedBlas()
 
 
 @contextmanager
-def threads(n_jobs):
-    """Context in which `map_threads` has so many threads, as scikit-learn counts them (-1: all processors), BLAS one.
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """Context in which `map_threads` has `n_jobs` threads, counted as in scikit-learn (-1: all processors), BLAS one.
 
-    None is as many as BLAS has outside, which joblib and the environment may have lowered.
+    None stands for as many as BLAS has outside the context, which joblib and the environment may have lowered.
     """
-    n_blas = _QUIET.enter()
-    n_threads = effective_n_jobs(n_jobs) if n_jobs is not None or n_blas is None else n_blas
-    team = _Team(n_threads)
+    n_blas = _SINGLE_THREADED_BLAS.enter()
+    size = effective_n_jobs(n_jobs) if n_jobs is not None or n_blas is None else n_blas
+    team = _Team(size)
     token = _TEAM.set(team)
     try:
-        with threadpool_limits(n_threads, "openmp"):  # after BLAS, some builds of which set OpenMP's as their own
+        with threadpool_limits(size, "openmp"):  # after BLAS: some builds of it set OpenMP's number as their own
             yield
     finally:
         _TEAM.reset(token)
         team.end()
-        _QUIET.leave()
+        _SINGLE_THREADED_BLAS.leave()
 
 
-def n_threads():
-    """Threads that `map_threads` would use for many items here and now."""
+def n_threads() -> int:
+    """Number of threads that `map_threads` would use for many items here."""
     team = _TEAM.get(None)
     return 1 if team is None else team.size
 
 
-def map_threads(function, items, *, first=None):
-    """List of the results of a function that releases the interpreter's lock, item by item, in the items' order.
+def map_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], *, first: Callable[[], object] | None = None
+) -> list[Result]:
+    """Results of a function that releases the interpreter's lock, in the order of the items.
 
-    With `first`, threads are started for these items alone, and each calls it before anything else.
+    With `first`, threads are started for these items only, and each calls it before anything else.
     """
-    n_workers = min(n_threads(), len(items))
-    if n_workers < 2:
+    team = _TEAM.get(None)
+    n_workers = min(1 if team is None else team.size, len(items))
+    if team is None or n_workers < 2:
         return [function(item) for item in items]
     if first is None:
-        return _TEAM.get().map(function, items)
+        return team.map(function, items)
     with ThreadPoolExecutor(n_workers, initializer=first) as pool:
         return list(pool.map(function, items))

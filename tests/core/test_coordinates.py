@@ -211,6 +211,35 @@ def test_exact_coordinates_reproduce_the_kernel():
     assert_allclose(to_coordinates(new, C) @ Z.T, rbf_kernel(new, np.vstack(X), gamma=0.2), atol=1e-6)
 
 
+def test_kernel_coordinates_are_cut_by_energy_and_by_number():
+    X, _ = wide_pair(4)
+    K = rbf_kernel(np.vstack(X), gamma=0.2)
+    spectrum = np.linalg.eigvalsh(K)[::-1]
+    rank = 1 + int(np.argmax(np.cumsum(spectrum) >= 0.9 * np.trace(K)))
+    assert 2 < rank < 20
+    full = to_coordinates(np.vstack(X), kernel_coordinates(X, "rbf", {"gamma": 0.2}))
+    assert full.shape[1] == len(K)
+    for options, expected in (({"kept": 0.9}, rank), ({"max_rank": 2}, 2), ({"kept": 0.9, "max_rank": 2}, 2)):
+        Z = to_coordinates(np.vstack(X), kernel_coordinates(X, "rbf", {"gamma": 0.2}, **options))
+        assert_allclose(Z, full[:, :expected], atol=1e-10)
+        assert_allclose((Z**2).sum(axis=0), spectrum[:expected], rtol=1e-10)
+
+
+def test_kernel_rows_are_not_sampled_unless_asked():
+    X, _ = wide_pair(4)
+    rows, basis = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2})
+    assert_array_equal(rows, np.vstack(X))
+    assert basis.shape == (36, 36)
+    again, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=36)
+    assert_array_equal(again, rows)
+    first, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=35, random_state=3)
+    second, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=35, random_state=3)
+    assert_array_equal(first, second)
+    places = [int(np.flatnonzero((rows == row).all(axis=1))[0]) for row in first]
+    assert places == sorted(set(places))
+    assert len(places) == 35
+
+
 def test_sampled_coordinates_approach_the_kernel():
     X = [np.random.default_rng(0).normal(size=(100, 3)), np.random.default_rng(1).normal(size=(80, 3))]
     K = rbf_kernel(np.vstack(X), gamma=0.1)

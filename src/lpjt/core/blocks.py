@@ -1,60 +1,91 @@
-"""Rows taken block by block, so that nothing of the size of the input is made beside it."""
+"""Rows read block by block, so that no temporary array is as large as the input."""
 
 import tempfile
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
 from lpjt._threads import map_threads, n_threads
+from lpjt._typing import Array, Codes, Mask
 
-#: Entries of a block of rows where nothing else is asked for: 4 MB of float32, which the cache nearly holds. Larger
-#: blocks are no faster, and the allocator keeps what they leave.
+#: Default number of entries of a block of rows: 4 MB of float32, which nearly fits the cache. Larger blocks are no
+#: faster, and the allocator keeps the memory that they used.
 ENTRIES = 2**20
+
+
+class OnDisk(Protocol):
+    """What an array on disk must offer: a shape, a dtype and slices of rows."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+
+    @property
+    def dtype(self) -> Any: ...  # noqa: D102
+
+    def __getitem__(self, rows: slice, /) -> Any: ...
 
 
 class Chunked:
     """Rows on disk: a view of an HDF5 or zarr array, or of anything with a shape, a dtype and slices of rows.
 
-    Slices and integer arrays of rows come back as float arrays; the whole is never read at once.
+    Slices, masks and integer arrays of rows return float arrays; the rows are never read all at once.
 
     Parameters
     ----------
     rows : array-like on disk, (n, width)
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows: OnDisk) -> None:
         self._rows = rows
-        self.shape = tuple(int(size) for size in rows.shape)
-        self.dtype = np.dtype(np.float32 if np.dtype(rows.dtype) == np.float32 else np.float64)
+        n, width = rows.shape
+        self.shape: tuple[int, int] = int(n), int(width)
+        self.dtype: np.dtype[np.floating] = np.dtype(np.float32 if np.dtype(rows.dtype) == np.float32 else np.float64)
         self.ndim = 2
         self.nbytes = self.shape[0] * self.shape[1] * self.dtype.itemsize
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice | Codes | Mask) -> Array:
         if isinstance(rows, slice):
             start, stop, step = rows.indices(len(self))
             if step == 1:
                 return np.asarray(self._rows[start:stop], dtype=self.dtype)
-            rows = np.arange(start, stop, step)
-        rows = np.asarray(rows)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        taken = np.empty((len(rows), self.shape[1]), dtype=self.dtype)
-        for block in row_blocks(self):  # one reading of the blocks in which something is wanted, whatever the order
-            inside = np.flatnonzero((rows >= block.start) & (rows < block.stop))
+            return self._take(np.arange(start, stop, step))
+        return self._take(np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows, dtype=np.int64))
+
+    def _take(self, places: Codes) -> Array:
+        taken = np.empty((len(places), self.shape[1]), dtype=self.dtype)
+        for block in row_blocks(self):  # each block that has some of the rows is read once, whatever their order
+            inside = np.flatnonzero((places >= block.start) & (places < block.stop))
             if len(inside):
-                taken[inside] = self[block][rows[inside] - block.start]
+                taken[inside] = self[block][places[inside] - block.start]
         return taken
 
 
-#: Rows of at least so many entries are cut into a multiple of so many blocks of one size, so that two threads or four
-#: have the same to do.
+#: Dense rows, (n, width), in memory, in a memory map or on disk.
+Rows: TypeAlias = Array | Chunked
+
+#: Rows of any kind that a domain may have.
+AnyRows: TypeAlias = Array | Chunked | sparse.csr_array
+
+
+def is_sparse(X: AnyRows) -> TypeGuard[sparse.csr_array]:
+    """Whether rows are sparse."""
+    return sparse.issparse(X)
+
+
+#: Rows with at least `WORTH_SHARING` entries are cut into a multiple of `SHARES` blocks of equal size, so that two or
+#: four threads have equal work.
 WORTH_SHARING, SHARES = 2**16, 4
 
 
-def row_blocks(X, entries=ENTRIES):
-    """Slices of rows of `X`, (n, width), of at most so many entries (of one row, where that is more)."""
+def row_blocks(X: AnyRows, entries: int = ENTRIES) -> list[slice]:
+    """Slices that cover the rows of `X`, (n, width), with at most `entries` entries, or one row, each."""
     n, width = X.shape
     n_blocks = -(-n // max(1, entries // max(width, 1)))
     if n * width >= WORTH_SHARING:
@@ -63,13 +94,21 @@ def row_blocks(X, entries=ENTRIES):
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-def sum_blocks(part_of, blocks, shape):
-    """Sum, in float64, of an array of a shape that each block of rows gives; side by side, the blocks in order."""
+Block = TypeVar("Block")
 
-    def add(run):
+
+def sum_blocks(
+    part_of: Callable[[Block], Any], blocks: Sequence[Block], shape: int | tuple[int, ...]
+) -> npt.NDArray[np.float64]:
+    """Sum over the blocks of ``part_of(block)``, an array of the given shape, in float64.
+
+    Each thread adds a run of consecutive blocks, in their order; then the sums of the threads are added.
+    """
+
+    def add(run: Sequence[Block]) -> npt.NDArray[np.float64]:
         total = np.zeros(shape)
-        for rows in run:
-            total += part_of(rows)
+        for block in run:
+            total += part_of(block)
         return total
 
     n_runs = max(1, min(n_threads(), len(blocks)))
@@ -80,26 +119,26 @@ def sum_blocks(part_of, blocks, shape):
     return total
 
 
-def multiply(X, M):
-    """X M, (n, columns), in the dtype of the rows of X; threads share the rows."""
+def multiply(X: Array, M: Array) -> Array:
+    """X M, (n, columns), in the dtype of X; threads share the rows."""
     M = M.astype(X.dtype, copy=False)
     product = np.empty((len(X), M.shape[1]), dtype=X.dtype)
     map_threads(lambda rows: np.matmul(X[rows], M, out=product[rows]), row_blocks(X))
     return product
 
 
-def disk_array(shape, dtype):
-    """Array in a temporary file without a name, which the system removes with the last use, however that ends."""
-    with tempfile.TemporaryFile(prefix="lpjt-") as file:  # the map keeps it open
+def disk_array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.memmap:
+    """Array in a temporary file without a name, which the system removes after its last use, even after a crash."""
+    with tempfile.TemporaryFile(prefix="lpjt-") as file:  # the memory map keeps it open
         return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
-def pick_rows(X, chosen):
-    """Rows where `chosen` is true; `X` itself, not a copy, where it is true of all."""
+def pick_rows(X: Array, chosen: Mask) -> Array:
+    """Rows where `chosen` is true; `X` itself, not a copy, if that is all of them."""
     return X if chosen.all() else X[chosen]
 
 
-def stack_rows(parts):
-    """Rows of all parts; the part itself, not a copy, where there is but one."""
+def stack_rows(parts: Sequence[Array]) -> Array:
+    """Rows of all parts; the part itself, not a copy, if only one has rows."""
     parts = [part for part in parts if len(part)] or parts[:1]
     return parts[0] if len(parts) == 1 else np.vstack(parts)

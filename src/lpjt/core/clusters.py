@@ -6,6 +6,7 @@ import numpy as np
 
 from lpjt._threads import map_threads
 from lpjt.core.blocks import row_blocks
+from lpjt.core.directions import principal_directions
 
 #: The approximate search makes clusters of so many rows, by so many leading directions, and compares each row, in so
 #: many directions, with the rows of the clusters nearest to its own, so many rows in all; fewer where rows are narrow.
@@ -66,8 +67,7 @@ def nearest_by_clusters(queries, candidates, k):
 def _leading_axes(X, *, n_rows=4096):
     """Principal directions, (width, at most `SEARCH_WIDTH`), of a spread of rows."""
     rows = np.asarray(X[:: -(-len(X) // n_rows)], dtype=np.float64)
-    _, vectors = np.linalg.eigh(rows.T @ rows)
-    return vectors[:, ::-1][:, :SEARCH_WIDTH].astype(np.float32)
+    return principal_directions(rows, max_rank=SEARCH_WIDTH)[1].astype(np.float32)
 
 
 def _project(X, axes, places=None):

@@ -8,6 +8,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from lpjt.core.blocks import multiply
+from lpjt.core.directions import fix_signs
 from lpjt.core.triangles import Triangle, factorise
 
 #: S_min gets this share of its mean diagonal as a ridge. Nothing in Eq. (16) regularises A where widths differ, and
@@ -79,8 +80,7 @@ def solve_projection(S_max, S_min, n_components, *, ridge=RIDGE, n_leading=0, la
     phi, P = phi[kept], P[:, kept]
     left = np.vstack([multiply(S_max[cut, cut], P[cut]) for cut in (slice(0, n_leading), slice(n_leading, width))])
     residual = _residual(left, (multiply(S_min, P) + added * P) * phi)
-    P = P * np.sign(P[np.abs(P).argmax(axis=0), range(P.shape[1])])  # a sign is arbitrary: fix it
-    return Projection(P, phi, residual, leading)
+    return Projection(fix_signs(P), phi, residual, leading)
 
 
 def _residual(left, right):

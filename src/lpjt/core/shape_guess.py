@@ -5,6 +5,8 @@ from scipy.optimize import quadratic_assignment
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.cluster import KMeans
 
+from lpjt.core.directions import principal_directions
+
 
 def guess_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_trials=10):
     """Cluster the target and match its clusters to the source's classes by the distances among their centres.
@@ -73,11 +75,9 @@ def guess_gromov(X_source, y_source, X_target, *, n_classes, random_state, max_r
 
 
 def _leading(X, rank):
-    """Rows in the leading singular directions of the centred rows."""
-    centred = X - X.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred)
-    kept = vectors[:, values > 1e-12 * max(values[-1], np.finfo(float).tiny)]
-    return np.asarray(centred @ kept[:, -rank:] if kept.shape[1] else centred, dtype=np.float64)
+    """Rows about their mean, in at most `rank` leading directions, in float64."""
+    centred = np.asarray(X - X.mean(axis=0), dtype=np.float64)
+    return centred @ principal_directions(centred, max_rank=rank, floor=1e-12)[1]
 
 
 def _relative(D):

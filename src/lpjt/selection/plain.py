@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 from lpjt.classifiers import Fitted
 from lpjt.core import coordinates
 from lpjt.core.blocks import row_blocks, stack_rows
+from lpjt.core.directions import leading_directions
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import unit_rows
 from lpjt.selection.evidence import domain_mixing, every_few
@@ -109,9 +110,7 @@ def principal_axes(parts, n_components):
         n = sum(len(part) for part in rows)
         mean = sum(part.sum(axis=0, dtype=np.float64) for part in rows) / n
         scatter = sum((part - mean).T @ (part - mean) for part in rows)
-        _, vectors = np.linalg.eigh(np.asarray(scatter, dtype=np.float64))
-        V = vectors[:, ::-1][:, : min(n_components, width)]
-        axes[width] = V * np.sign(V[np.abs(V).argmax(axis=0), range(V.shape[1])])
+        _, axes[width] = leading_directions(np.asarray(scatter, dtype=np.float64), max_rank=n_components)
     return tuple(axes[part.shape[1]] for part in parts)
 
 

@@ -1,0 +1,15 @@
+"""Array types of the annotations; the shapes are in the docstrings."""
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+#: Real numbers, float32 or float64.
+Array: TypeAlias = npt.NDArray[np.floating]
+
+#: Class codes, row numbers and other whole numbers.
+Codes: TypeAlias = npt.NDArray[np.integer]
+
+#: True or false per row.
+Mask: TypeAlias = npt.NDArray[np.bool_]

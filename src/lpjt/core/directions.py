@@ -1,0 +1,88 @@
+"""Leading directions of a symmetric matrix or of rows, by one routine for all of the package."""
+
+import numpy as np
+from scipy import linalg
+
+from lpjt._typing import Array
+
+#: Only the leading eigenvectors are computed where the matrix has at least this many times as many rows. With more
+#: eigenvectors wanted, all of them by divide and conquer take less time.
+PARTIAL_FROM = 4
+
+
+def leading_directions(
+    S: Array, *, kept: float = 1.0, max_rank: int | None = None, floor: float = 0.0, overwrite: bool = False
+) -> tuple[Array, Array]:
+    """Leading eigenvalues and eigenvectors of a symmetric positive semidefinite matrix.
+
+    Parameters
+    ----------
+    S : array, (size, size)
+    kept : float
+        Share of the trace that the directions hold at least; 1 keeps all directions.
+    max_rank : int, optional
+        Maximum number of directions, whatever they hold.
+    floor : float
+        Directions whose eigenvalue is at most this share of the largest are rounding, and left out; 0 keeps all.
+    overwrite : bool
+        Whether `S` may be destroyed, which saves a copy.
+
+    Returns
+    -------
+    values : array, (rank,)
+        Eigenvalues in decreasing order, negative ones set to zero; rank is at least 1.
+    vectors : array, (size, rank)
+        Orthonormal columns, each with its largest entry positive.
+    """
+    size, total = len(S), float(np.trace(S))
+    if max_rank is not None and PARTIAL_FROM * max_rank <= size:
+        how = {"driver": "evr", "subset_by_index": (size - max_rank, size - 1)}
+    else:
+        how = {"driver": "evd"}
+    values, vectors = linalg.eigh(S, check_finite=False, overwrite_a=overwrite, **how)
+    return _cut(np.maximum(values[::-1], 0.0), vectors[:, ::-1], total, kept, max_rank, floor)
+
+
+def principal_directions(
+    rows: Array, *, kept: float = 1.0, max_rank: int | None = None, floor: float = 0.0
+) -> tuple[Array, Array]:
+    """Leading directions of rows, about the origin: `leading_directions` of their Gram matrix X'X.
+
+    Fewer rows than columns are decomposed themselves: O(n^2 width), and directions that they do not span are left out.
+
+    Parameters
+    ----------
+    rows : array, (n, width)
+        Centred by the caller where directions about the mean are wanted.
+    kept, max_rank, floor
+        As in `leading_directions`.
+
+    Returns
+    -------
+    values : array, (rank,)
+        Squared singular values, in decreasing order.
+    vectors : array, (width, rank)
+    """
+    if len(rows) >= rows.shape[1]:
+        return leading_directions(rows.T @ rows, kept=kept, max_rank=max_rank, floor=floor, overwrite=True)
+    _, roots, right = linalg.svd(rows, full_matrices=False, check_finite=False)
+    values = roots.astype(np.float64) ** 2
+    rounding = (max(rows.shape) * float(np.finfo(rows.dtype).eps)) ** 2
+    return _cut(values, right.T, float(values.sum()), kept, max_rank, max(floor, rounding))
+
+
+def fix_signs(vectors: Array) -> Array:
+    """Columns with their largest entry positive: the sign of an eigenvector is arbitrary."""
+    return vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), range(vectors.shape[1])])
+
+
+def _cut(
+    values: Array, vectors: Array, total: float, kept: float, max_rank: int | None, floor: float
+) -> tuple[Array, Array]:
+    rank = len(values) if floor == 0 else max(1, int((values > floor * values[0]).sum()))
+    rank = min(rank, max_rank or rank)
+    if kept < 1:
+        # An indefinite kernel has a trace below the sum of its positive eigenvalues.
+        total = max(total, float(values.sum()))
+        rank = min(rank, 1 + int(np.searchsorted(np.cumsum(values), kept * total)))
+    return values[:rank], fix_signs(vectors[:, :rank])
