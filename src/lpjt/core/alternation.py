@@ -1,11 +1,13 @@
 """Algorithm 1: projections, labels and landmark weights in turn, for any number of domains. Yields; never prints."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 
+from lpjt._typing import Array, Codes
 from lpjt.core import landmarks, moments, projection
 from lpjt.core.blocks import multiply
 from lpjt.core.objective import Problem, Settings, energies, objective_matrices, prepare
@@ -16,26 +18,29 @@ class State:
     """Result of one iteration of Algorithm 1."""
 
     n_iter: int
-    projections: tuple[np.ndarray, ...]  # (width_i, n_components)
-    eigenvalues: np.ndarray
+    projections: tuple[Array, ...]  # (width_i, n_components)
+    eigenvalues: Array
     residual: float
-    embeddings: tuple[np.ndarray, ...]  # (n_i, n_components)
-    distributions: tuple[np.ndarray, ...]  # (n_j, n_classes) for each target
-    labels: tuple[np.ndarray, ...]  # (n_i,) codes of all domains, sources first
-    weights: tuple[np.ndarray, ...]  # (n_i,)
+    embeddings: tuple[Array, ...]  # (n_i, n_components)
+    distributions: tuple[Array, ...]  # (n_j, n_classes) per target
+    labels: tuple[Codes, ...]  # (n_i,) codes of all domains, sources first
+    weights: tuple[Array, ...]  # (n_i,)
     objective: float  # Eq. (16) at the new projections
     marginal_mmd: float  # Eq. (8)
     conditional_mmd: float  # Eq. (9)
     n_changed: int
     weight_change: float
-    landmark_gap: float  # relative duality gap of the landmark step, 0 where there is none
-    seconds: dict
+    landmark_gap: float  # relative duality gap of the landmark step, 0 without landmarks
+    seconds: dict[str, float]
 
 
-Classify = Callable[[tuple, tuple, tuple], list]
+#: ``classify(embeddings, known_labels, weights)`` returns the distributions, (n_j, n_classes), of each target.
+Classify: TypeAlias = Callable[[tuple[Array, ...], tuple[Codes, ...], tuple[Array, ...]], Sequence[Array]]
 
 
-def alternate(problem: Problem, settings: Settings, classify: Classify, start, *, max_iter: int) -> Iterator[State]:
+def alternate(
+    problem: Problem, settings: Settings, classify: Classify, start: Sequence[Array], *, max_iter: int
+) -> Iterator[State]:
     """Yield the iterations of Algorithm 1, starting from the given first labels.
 
     Parameters
@@ -43,9 +48,9 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
     problem : Problem
     settings : Settings
     classify : callable
-        ``classify(embeddings, known_labels, weights)`` gives the distributions, (n_j, n_classes), of each target.
+        ``classify(embeddings, known_labels, weights)`` returns the distributions, (n_j, n_classes), of each target.
     start : list of arrays, (n_j, n_classes)
-        First distributions of each target; zero rows have no label yet and take part in the marginal terms alone.
+        First distributions of each target; rows of zeros have no label yet and take part in the marginal terms only.
     max_iter : int
 
     Yields
@@ -58,15 +63,15 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
     clock.lap("fixed")
     labels = _labels(problem, start)
     ratio = settings.landmark_ratio or 1.0
-    first = ratio if settings.initial_weight is None else settings.initial_weight
-    weights = tuple(np.full(len(X), first) for X in problem.rows)
+    initial = ratio if settings.initial_weight is None else settings.initial_weight
+    weights: tuple[Array, ...] = tuple(np.full(len(X), initial) for X in problem.rows)
     solution = None
     for n_iter in range(1, max_iter + 1):
         clock = clock if n_iter == 1 else Clock()  # the first iteration includes what all of them share
         S_max, S_min = objective_matrices(problem, settings, workspace, labels, weights, ratio)
         clock.lap("objective")
         solution = projection.solve_projection(  # step 2, Eq. (21)
-            S_max, S_min, settings.n_components, n_leading=workspace.offsets[problem.n_sources], last=solution
+            S_max, S_min, settings.n_components, n_leading=int(workspace.offsets[problem.n_sources]), last=solution
         )
         clock.lap("projection")
         P = tuple(np.split(solution.vectors, workspace.offsets[1:-1]))
@@ -76,9 +81,11 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
         F = tuple(classify(Z, problem.labels, weights))  # step 4
         new_labels = _labels(problem, F)
         clock.lap("labels")
-        marks = weigh_landmarks(problem, settings, Z, new_labels, weights)  # step 5, Eq. (23)
+        marks = None
+        if settings.landmark_ratio is not None:
+            marks = weigh_landmarks(problem, settings, Z, new_labels, weights)  # step 5, Eq. (23)
         clock.lap("landmarks")
-        new_weights = marks.weights if marks else weights
+        new_weights = tuple(marks.weights) if marks else weights
         yield State(
             n_iter=n_iter,
             projections=P,
@@ -87,7 +94,7 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
             embeddings=Z,
             distributions=F,
             labels=new_labels,
-            weights=tuple(new_weights),
+            weights=new_weights,
             objective=len(solution.eigenvalues) / max(float(solution.eigenvalues.sum()), np.finfo(float).tiny),
             marginal_mmd=marginal,
             conditional_mmd=conditional,
@@ -96,37 +103,37 @@ def alternate(problem: Problem, settings: Settings, classify: Classify, start, *
             landmark_gap=marks.gap / max(marks.objective, np.finfo(float).tiny) if marks else 0.0,
             seconds=clock.laps,
         )
-        labels, weights = new_labels, tuple(new_weights)
+        labels, weights = new_labels, new_weights
 
 
 class Clock:
-    """Seconds by stage."""
+    """Seconds per stage."""
 
-    def __init__(self):
-        self.laps: dict = {}
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
         self._last = perf_counter()
 
-    def lap(self, stage):
-        """Give the time since the last lap to a stage."""
+    def lap(self, stage: str) -> None:
+        """Add the time since the last lap to a stage."""
         now = perf_counter()
         self.add({stage: now - self._last})
         self._last = now
 
-    def add(self, laps):
-        """Add seconds by stage, measured elsewhere."""
+    def add(self, laps: Mapping[str, float]) -> None:
+        """Add seconds per stage that were measured elsewhere."""
         for stage, seconds in laps.items():
             self.laps[stage] = self.laps.get(stage, 0.0) + seconds
 
-    def skip(self):
-        """Give the time since the last lap to no stage."""
+    def skip(self) -> None:
+        """Leave the time since the last lap out of every stage."""
         self._last = perf_counter()
 
 
-def weigh_landmarks(problem, settings, Z, labels, weights):
-    """Step 5; None where landmarks are off."""
-    ratio = settings.landmark_ratio
-    if ratio is None:
-        return None
+def weigh_landmarks(
+    problem: Problem, settings: Settings, Z: Sequence[Array], labels: Sequence[Codes], weights: Sequence[Array]
+) -> landmarks.Landmarks:
+    """Step 5: new weights of all rows, by Eq. (23)."""
+    ratio = settings.landmark_ratio or 1.0
     ones = [np.ones(len(y)) for y in labels]
     counts = [np.bincount(y[y >= 0], minlength=problem.n_classes) for y in labels]
     K = moments.mmd_coefficients(counts, problem.is_target, conditional_cross=settings.landmark_cross)
@@ -135,7 +142,7 @@ def weigh_landmarks(problem, settings, Z, labels, weights):
         moments.row_spread(y, w, c, K[i, i, 1:], landmark_ratio=ratio)
         for i, (y, w, c) in enumerate(zip(labels, ones, counts, strict=True))
     ]
-    # One group for each class of each domain, unlabelled rows a group of their own, numbered without holes.
+    # One group per class and domain, and one for the unlabelled rows of a domain, numbered without gaps.
     raw = np.concatenate([y + 1 + i * (problem.n_classes + 1) for i, y in enumerate(labels)])
     _, group = np.unique(raw, return_inverse=True)
     mass = ratio * np.bincount(group)
@@ -147,8 +154,8 @@ def weigh_landmarks(problem, settings, Z, labels, weights):
     return landmarks.Landmarks(kept, marks.objective, marks.gap, marks.n_iter)
 
 
-def _labels(problem, distributions):
-    """Codes of all domains: true where known, else the likeliest; -1 where a distribution is empty."""
+def _labels(problem: Problem, distributions: Sequence[Array]) -> tuple[Codes, ...]:
+    """Codes of all domains: the true one if known, else the most probable; -1 where a distribution is all zero."""
     parts, targets = [], iter(distributions)
     for y, is_target in zip(problem.labels, problem.is_target, strict=True):
         if is_target:

@@ -98,7 +98,7 @@ Block = TypeVar("Block")
 
 
 def sum_blocks(
-    part_of: Callable[[Block], Any], blocks: Sequence[Block], shape: int | tuple[int, ...]
+    part_of: Callable[[Block], Any], blocks: Sequence[Block], shape: tuple[int, ...]
 ) -> npt.NDArray[np.float64]:
     """Sum over the blocks of ``part_of(block)``, an array of the given shape, in float64.
 

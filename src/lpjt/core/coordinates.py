@@ -12,16 +12,10 @@ from sklearn.utils.extmath import randomized_svd
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array
+from lpjt.core import statistics
 from lpjt.core.blocks import ENTRIES, AnyRows, Rows, is_sparse, row_blocks, sum_blocks
 from lpjt.core.directions import leading_directions, principal_directions
-from lpjt.core.statistics import (
-    InMemory,
-    column_statistics,
-    divide_rows,
-    row_totals,
-    smallest_entry,
-    sparse_deviations,
-)
+from lpjt.core.statistics import InMemory, divide_rows, row_totals
 
 #: Scores beyond this many standard deviations are clipped. A column that is almost constant has entries at twenty
 #: deviations and more, each of which would dominate its unit row.
@@ -83,13 +77,13 @@ def joint_scaling(parts: Sequence[AnyRows], kind: str) -> Scaling:
         return Scaling()
     if kind == "unit":
         return Scaling(unit_rows=True)
-    row_sums = kind in ("paper", "sum-zscore") and min(smallest_entry(X) for X in parts) >= 0
+    row_sums = kind in ("paper", "sum-zscore") and min(statistics.smallest_entry(X) for X in parts) >= 0
     clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
     if any(is_sparse(X) for X in parts):
-        deviation = sparse_deviations(parts, row_sums)
+        deviation = statistics.sparse_deviations(parts, row_sums)
         deviation = np.where(deviation > _rounding(deviation), deviation, 1.0)
         return Scaling(row_sums=row_sums, deviation=deviation, clip=clip, unit_rows=unit_rows)
-    mean, deviation = column_statistics(parts, row_sums)
+    mean, deviation = statistics.column_statistics(parts, row_sums)
     precision = 1e-7 if any(X.dtype == np.float32 for X in parts) else 1e-14
     # The deviation of a constant column is rounding: its scores are zero, whatever new rows have there.
     floor = np.maximum(_rounding(deviation), precision * np.abs(mean))

@@ -1,11 +1,13 @@
 """Within-class and between-class neighbour graphs, Eqs. (14)-(15), sparse."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from lpjt.core.neighbors import nearest_among, nearest_others
+from lpjt._typing import Array, Codes, Mask
+from lpjt.core.neighbors import Neighbors, nearest_among, nearest_others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,23 +18,36 @@ class ClassGraphs:
     between: sparse.csr_array  # W_b
 
 
-def class_graphs(X, y, *, n_neighbors, graph_weights="heat", bandwidth="auto", neighbors=None, search="exact"):
-    """Intrinsic and penalty graph: for each row its nearest rows of its own class, and of other classes.
+#: Rows, columns and squared lengths of directed edges, (n_edges,) each.
+Edges: TypeAlias = tuple[Codes, Codes, Array]
+
+
+def class_graphs(
+    X: Array,
+    y: Codes,
+    *,
+    n_neighbors: int,
+    graph_weights: str = "heat",
+    bandwidth: str | float = "auto",
+    neighbors: Neighbors | None = None,
+    search: str = "exact",
+) -> ClassGraphs:
+    """Intrinsic and penalty graph: each row is joined to its nearest rows of its own class, and of other classes.
 
     Parameters
     ----------
     X : array, (n, width)
     y : int array, (n,)
-        Class codes; rows with -1 take no part.
+        Class codes; rows with -1 have no edges.
     n_neighbors : int
-        k of both graphs. A class of fewer rows, or rows with fewer others, have fewer edges.
+        k of both graphs. Rows with fewer candidates have fewer edges.
     graph_weights : {"heat", "binary"}
     bandwidth : "auto" or float
-        Of the heat weights; see `edge_weights`.
+        Bandwidth of the heat weights; see `edge_weights`.
     neighbors : Neighbors, optional
-        Nearest rows of any class, reused where only the labels changed.
+        Nearest rows of any class, for reuse when only the labels change.
     search : {"exact", "approximate"}
-        For rows whose list of nearest rows has too few of a kind.
+        For rows with too few neighbours of one kind in `neighbors`.
 
     Returns
     -------
@@ -40,7 +55,7 @@ def class_graphs(X, y, *, n_neighbors, graph_weights="heat", bandwidth="auto", n
     """
     if neighbors is None:
         neighbors = nearest_others(X, 4 * n_neighbors, search=search)
-    y = y.astype(np.int32)  # what follows is of the size of the lists: half of it
+    y = y.astype(np.int32)  # half the memory for the arrays below, which are as large as the lists
     known, listed = y >= 0, y[neighbors.indices]
     graphs = []
     for own in (True, False):
@@ -48,40 +63,35 @@ def class_graphs(X, y, *, n_neighbors, graph_weights="heat", bandwidth="auto", n
         wanted &= known[:, None]
         rows, columns, squared = _first_wanted(neighbors, wanted, n_neighbors)
         short = known & (wanted.sum(axis=1) < n_neighbors)
-        # The list of nearest rows of any class is too short for these: search their class, or the rest, itself.
+        # The lists of these rows are too short: search their class, or all others, directly.
         extra = _search_by_class(X, y, short, n_neighbors, own, search)
         keep = ~short[rows]
-        rows, columns, squared = (
-            np.concatenate(part) for part in zip((rows[keep], columns[keep], squared[keep]), extra, strict=True)
-        )
-        graphs.append(_symmetric(rows, columns, squared, len(X), graph_weights, bandwidth))
+        edges = _join_edges([(rows[keep], columns[keep], squared[keep]), extra])
+        graphs.append(_symmetric(edges, len(X), graph_weights, bandwidth))
     return ClassGraphs(*graphs)
 
 
-def closest_pairs_graph(X, y, *, max_pairs, search="exact"):
+def closest_pairs_graph(X: Array, y: Codes, *, max_pairs: int, search: str = "exact") -> sparse.csr_array:
     """Penalty graph of the authors' code: the closest between-class pairs of the whole domain, weight 1.
 
-    Ordered pairs are counted, as there: ``max_pairs=10`` joins five pairs of rows.
+    As in that code, pairs are ordered: ``max_pairs=10`` joins five pairs of rows.
     """
     wanted = (max_pairs + 1) // 2
-    # The m closest pairs lie among each row's m nearest rows of other classes.
+    # The m closest pairs are among each row's m nearest rows of other classes.
     rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, False, search)
-    one_way = rows < columns
-    rows, columns, squared = (
-        np.concatenate([rows[one_way], columns[~one_way]]),
-        np.concatenate([columns[one_way], rows[~one_way]]),
-        np.concatenate([squared[one_way], squared[~one_way]]),
-    )
-    _, first = np.unique(rows.astype(np.int64) * len(X) + columns, return_index=True)
+    order = np.argsort(rows > columns, kind="stable")  # of the two lengths of a pair, that of its first row counts
+    rows, columns, squared = rows[order], columns[order], squared[order]
+    low, high = np.minimum(rows, columns), np.maximum(rows, columns)
+    _, first = np.unique(low.astype(np.int64) * len(X) + high, return_index=True)
     first = first[np.argsort(squared[first], kind="stable")[:wanted]]
-    return _symmetric(rows[first], columns[first], squared[first], len(X), "binary", "auto")
+    return _symmetric((low[first], high[first], squared[first]), len(X), "binary", "auto")
 
 
-def edge_weights(squared, graph_weights="heat", bandwidth="auto"):
+def edge_weights(squared: Array, graph_weights: str = "heat", bandwidth: str | float = "auto") -> Array:
     r"""Weights of edges of given squared lengths: 1, or :math:`\exp(-\|x - x'\|^2 / (2 h^2))`.
 
-    With ``bandwidth="auto"`` :math:`h^2` is the mean squared length of the edges themselves: the weights then do not
-    depend on the scale of the data and cannot all underflow, as the paper's h = 1 does on data not of unit length.
+    With ``bandwidth="auto"`` :math:`h^2` is the mean squared length of the edges: the weights then do not depend on the
+    scale of the data and cannot all underflow, as they do with the paper's h = 1 on rows far from unit length.
     """
     if graph_weights == "binary" or not len(squared):
         return np.ones(len(squared))
@@ -95,37 +105,42 @@ def edge_weights(squared, graph_weights="heat", bandwidth="auto"):
     return values
 
 
-def degrees(W):
+def degrees(W: sparse.csr_array) -> Array:
     """Row sums of a sparse graph, (n,)."""
     return np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _first_wanted(neighbors, wanted, k):
-    """The first k wanted neighbours of each row as (rows, columns, squared distances)."""
+def _first_wanted(neighbors: Neighbors, wanted: Mask, k: int) -> Edges:
+    """Edges to the first k wanted neighbours of each row."""
     chosen = wanted & (np.cumsum(wanted, axis=1, dtype=np.int32) <= k)
     rows, places = np.nonzero(chosen)
     return rows, neighbors.indices[rows, places], neighbors.squared[rows, places]
 
 
-def _search_by_class(X, y, asked, k, own, search):
-    """Search for each asked row among the rows of its own class, or of all others, one class at a time."""
-    found: list[tuple] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+def _search_by_class(X: Array, y: Codes, asked: Mask, k: int, own: bool, search: str) -> Edges:
+    """Edges from each asked row to the k nearest rows of its own class, or of all others, one class at a time."""
+    found: list[Edges] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for c in np.unique(y[asked]):
         queries = np.flatnonzero(asked & (y == c))
         candidates = np.flatnonzero((y == c) if own else (y >= 0) & (y != c))
         if len(candidates) <= own:
             continue
         near = nearest_among(X, queries, candidates, k + own, search=search)
-        columns = near.indices
-        keep = columns != queries[:, None]
-        # A row's own duplicate may stand before the row itself: drop the last place where it was not found.
+        keep = near.indices != queries[:, None]
+        # A duplicate of a row may precede the row itself, which is then missing: keep only the first k others.
         keep &= np.cumsum(keep, axis=1) <= k
-        rows = np.broadcast_to(queries[:, None], columns.shape)
-        found.append((rows[keep], columns[keep], near.squared[keep]))
-    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+        rows = np.broadcast_to(queries[:, None], near.indices.shape)
+        found.append((rows[keep], near.indices[keep], near.squared[keep]))
+    return _join_edges(found)
 
 
-def _symmetric(rows, columns, squared, n, graph_weights, bandwidth):
-    values = edge_weights(squared, graph_weights, bandwidth)
-    W = sparse.csr_array((values, (rows, columns)), shape=(n, n))
+def _join_edges(parts: list[Edges]) -> Edges:
+    rows, columns, squared = (np.concatenate(values) for values in zip(*parts, strict=True))
+    return rows, columns, squared
+
+
+def _symmetric(edges: Edges, n: int, graph_weights: str, bandwidth: str | float) -> sparse.csr_array:
+    """Graph of n rows with an edge wherever either row has one to the other."""
+    rows, columns, squared = edges
+    W = sparse.csr_array((edge_weights(squared, graph_weights, bandwidth), (rows, columns)), shape=(n, n))
     return W.maximum(W.T).tocsr()

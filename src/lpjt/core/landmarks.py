@@ -1,21 +1,26 @@
 r"""Landmark weights: the quadratic program of Eq. (22)-(23) over a product of capped simplices.
 
 The energy of Eqs. (8)-(9) is quadratic in the weights :math:`w = (\alpha, \beta, ...)`: products of class means, which
-are linear in w, plus a diagonal. Its gradient costs O(n d), and the constraints (each class of each domain has mean
-weight :math:`\delta`, each weight lies in [0, 1]) have an exact projection, so that an accelerated projected gradient
-with the diagonal as its metric needs a few dozen such steps. The Frank-Wolfe gap bounds the distance from the optimum.
+are linear in w, plus a diagonal. Its gradient costs O(n d), and the projection onto the constraints (the mean weight of
+each class of each domain is :math:`\delta`, and each weight lies in [0, 1]) is exact, so that an accelerated projected
+gradient method with the diagonal as its metric needs a few dozen steps. The Frank-Wolfe gap bounds the distance from
+the optimum.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
+
+from lpjt._typing import Array, Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Landmarks:
     """Solution of Eq. (23) with its certificate."""
 
-    weights: list  # one array, (n_i,), for each domain
+    weights: list[Array]  # (n_i,) per domain
     objective: float  # half the energy of Eqs. (8)-(9)
     gap: float  # objective - gap <= optimum <= objective
     n_iter: int
@@ -23,20 +28,22 @@ class Landmarks:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Program:
-    """1/2 w'Bw over rows of all domains stacked; groups are the classes of the domains."""
+    """1/2 w'Bw over the rows of all domains, stacked; a group is a class of a domain."""
 
-    Z: list  # embedded rows of each domain
-    averages: list  # sparse (1 + C, n_i): unweighted averaging of each domain's rows
-    K: np.ndarray
-    diagonal: np.ndarray  # (n,)
-    group: np.ndarray  # (n,) number of the (domain, class) of each row
-    mass: np.ndarray  # (n_groups,) what the weights of a group sum to
-    offsets: np.ndarray
+    Z: Sequence[Array]  # embedded rows of each domain
+    averages: Sequence[sparse.csr_array]  # (1 + C, n_i): unweighted averages of the rows of each domain
+    K: Array
+    diagonal: Array  # (n,)
+    group: Codes  # (n,) number of the group of each row
+    mass: Array  # (n_groups,) sum of the weights of each group
+    offsets: Codes
 
-    def split(self, w):
+    def split(self, w: Array) -> list[Array]:
+        """Weights of each domain."""
         return np.split(w, self.offsets[1:-1])
 
-    def gradient(self, w):
+    def gradient(self, w: Array) -> Array:
+        """Bw, (n,), in O(n d)."""
         parts = self.split(w)
         means = [A @ (Z * part[:, None]) for A, Z, part in zip(self.averages, self.Z, parts, strict=True)]
         pulled = np.einsum("ijc,jcd->icd", self.K, np.array(means))
@@ -44,7 +51,18 @@ class _Program:
         return np.concatenate(low_rank) + self.diagonal * w
 
 
-def solve_landmarks(Z, averages, K, spread, groups, mass, *, start=None, tol=1e-7, max_iter=500):
+def solve_landmarks(
+    Z: Sequence[Array],
+    averages: Sequence[sparse.csr_array],
+    K: Array,
+    spread: Sequence[Array],
+    groups: Sequence[Codes],
+    mass: Array | Codes,
+    *,
+    start: Sequence[Array] | None = None,
+    tol: float = 1e-7,
+    max_iter: int = 500,
+) -> Landmarks:
     """Minimise half the energy of Eqs. (8)-(9) over the weights.
 
     Parameters
@@ -60,11 +78,13 @@ def solve_landmarks(Z, averages, K, spread, groups, mass, *, start=None, tol=1e-
     groups : list of int arrays, (n_i,)
         Number of the group (class of a domain) of each row; consecutive from 0 over all domains.
     mass : array, (n_groups,)
-        What the weights of each group sum to: delta n_c.
-    start : list of arrays, optional
-        Weights to start from.
+        Sum of the weights of each group: delta n_c.
+    start : list of arrays, (n_i,), optional
+        Weights to start from; equal weights within each group by default.
     tol : float
-        Stops when the gap is below this share of the objective.
+        The method stops once the gap is at most this share of the objective.
+    max_iter : int
+        Maximum number of steps.
 
     Returns
     -------
@@ -74,13 +94,13 @@ def solve_landmarks(Z, averages, K, spread, groups, mass, *, start=None, tol=1e-
     -----
     Eq. (23) prints a zero target block, which is not convex; the energy itself has K_uu, which is kept here.
     """
-    Z = [np.asarray(rows, dtype=np.float64) for rows in Z]
-    norms = np.concatenate([(rows**2).sum(axis=1) for rows in Z])
+    rows = [np.asarray(part, dtype=np.float64) for part in Z]
+    norms = np.concatenate([(part**2).sum(axis=1) for part in rows])
     diagonal = np.concatenate(spread) * norms
-    offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in Z])])
-    program = _Program(Z, averages, K, diagonal, np.concatenate(groups), np.asarray(mass, float), offsets)
-    # A row at the origin, or of a class without a partner, has no diagonal: the floor keeps the metric one. Without
-    # any diagonal only the scale of the marginal term is left, and without that any positive number will do.
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in rows])])
+    program = _Program(rows, averages, K, diagonal, np.concatenate(groups), np.asarray(mass, float), offsets)
+    # A row at the origin, or of a class that the other side lacks, has a zero on the diagonal: the floor keeps the
+    # metric definite. If the whole diagonal is zero the scale of the marginal term is used, and if that is zero too, 1.
     scale = diagonal.mean() or float(np.mean(norms)) / len(norms) or 1.0
     metric = np.maximum(diagonal, 1e-3 * scale)
     lipschitz = _largest_curvature(program, metric)
@@ -90,8 +110,8 @@ def solve_landmarks(Z, averages, K, spread, groups, mass, *, start=None, tol=1e-
     return _accelerate(program, w, metric * lipschitz, tol, max_iter)
 
 
-def _accelerate(program, w, metric, tol, max_iter):
-    """FISTA in the given metric, started afresh whenever the momentum points uphill."""
+def _accelerate(program: _Program, w: Array, metric: Array, tol: float, max_iter: int) -> Landmarks:
+    """FISTA in the given metric, restarted whenever the momentum points uphill."""
     ahead, momentum = w, 1.0
     objective = gap = np.inf
     n_iter = 0
@@ -111,11 +131,11 @@ def _accelerate(program, w, metric, tol, max_iter):
     return Landmarks(program.split(w), objective, gap, n_iter)
 
 
-def project_capped(v, group, mass, metric):
+def project_capped(v: Array, group: Codes, mass: Array, metric: Array) -> Array:
     r"""Nearest point, in the metric, with weights in [0, 1] that sum to `mass` in each group.
 
-    The solution is ``clip(v - tau_g / metric, 0, 1)`` with one multiplier a group, the root of a piecewise linear,
-    decreasing function: Newton steps inside a bracket, all groups at once, O(n) each.
+    The solution is ``clip(v - tau_g / metric, 0, 1)`` with one multiplier per group, the root of a piecewise linear,
+    decreasing function: Newton steps inside a bracket, for all groups at once, O(n) each.
     """
     n_groups = len(mass)
     inverse = 1.0 / metric
@@ -138,8 +158,8 @@ def project_capped(v, group, mass, metric):
     return clipped
 
 
-def lowest_vertex(gradient, group, mass):
-    """Feasible point of the smallest product with the gradient: each group's mass on its smallest entries."""
+def lowest_vertex(gradient: Array, group: Codes, mass: Array) -> Array:
+    """Feasible point with the smallest product with the gradient: each group's mass goes to its smallest entries."""
     order = np.lexsort((gradient, group))
     size = np.bincount(group, minlength=len(mass))
     first = np.concatenate([[0], np.cumsum(size)[:-1]])
@@ -148,8 +168,8 @@ def lowest_vertex(gradient, group, mass):
     return np.clip(mass[group] - place, 0.0, 1.0)
 
 
-def _largest_curvature(program, metric, n_steps=15):
-    """Largest eigenvalue of the program in the metric, by power iteration from a fixed start, with a margin."""
+def _largest_curvature(program: _Program, metric: Array, n_steps: int = 15) -> float:
+    """Largest eigenvalue of the program in the metric, plus a margin, by power iteration from a fixed start."""
     root = 1.0 / np.sqrt(metric)
     x = np.ones(len(metric)) + 0.1 * np.cos(np.arange(len(metric)))
     largest = 1.0

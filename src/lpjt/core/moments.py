@@ -2,16 +2,18 @@ r"""Marginal and conditional MMD, Eqs. (8)-(13), as class means, small coefficie
 
 For domains i and j let :math:`m_{i,0}` be the weighted mean of all rows of i and :math:`m_{i,c}` that of its class
 c. Every term of Eqs. (8)-(9) is then either :math:`K_{ij,c}\, m_{i,c}^\top m_{j,c}` or a weighted sum of squared
-norms of rows, so that an n x n matrix is never needed. The same coefficients K serve the projections (Eq. 13) and the
+norms of rows, so that no n x n matrix is needed. The same coefficients K serve the projections (Eq. 13) and the
 landmark weights (Eq. 23).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
 from lpjt._threads import map_threads
+from lpjt._typing import Array, Codes
 from lpjt.core.blocks import row_blocks, sum_blocks
 
 
@@ -19,18 +21,18 @@ from lpjt.core.blocks import row_blocks, sum_blocks
 class Moments:
     """Weighted means of one domain."""
 
-    means: np.ndarray  # (1 + n_classes, width): all rows, then class by class; zero for a class without rows
-    counts: np.ndarray  # (n_classes,) rows of each class
+    means: Array  # (1 + n_classes, width): all rows, then class by class; zero for a class without rows
+    counts: Codes  # (n_classes,) rows per class
 
 
-def class_moments(X, y, weights, *, n_classes, landmark_ratio=1.0):
+def class_moments(X: Array, y: Codes, weights: Array, *, n_classes: int, landmark_ratio: float = 1.0) -> Moments:
     r"""Means of Eqs. (8)-(9): :math:`\frac{1}{\delta n} \sum_i \alpha_i x_i` over all rows and over each class.
 
     Parameters
     ----------
     X : array, (n, width)
     y : int array, (n,)
-        Class codes; a row with -1 counts in the mean of all rows alone.
+        Class codes; a row with -1 counts in the mean of all rows only.
     weights : array, (n,)
         :math:`\alpha` or :math:`\beta`.
     n_classes : int
@@ -43,16 +45,19 @@ def class_moments(X, y, weights, *, n_classes, landmark_ratio=1.0):
     """
     counts = np.bincount(y[y >= 0], minlength=n_classes)
 
-    def part(rows):  # a block at a time, for the product is made in float64
+    def part(rows: slice) -> Array:  # one block at a time, because the product is in float64
         return averaging_matrix(y[rows], weights[rows], counts, landmark_ratio, n_rows=len(y)) @ X[rows]
 
     return Moments(sum_blocks(part, row_blocks(X), (n_classes + 1, X.shape[1])), counts)
 
 
-def averaging_matrix(y, weights, counts, landmark_ratio=1.0, *, n_rows=None):
+def averaging_matrix(
+    y: Codes, weights: Array, counts: Codes, landmark_ratio: float = 1.0, *, n_rows: int | None = None
+) -> sparse.csr_array:
     """Sparse (1 + n_classes, n) matrix whose product with the rows gives the means of `class_moments`.
 
-    Of a block of rows it gives their part in the means of a domain of `n_rows` rows.
+    For a block of rows, `n_rows` is the number of rows of the whole domain: the products of all blocks sum to its
+    means.
     """
     n = len(y)
     labelled = np.flatnonzero(y >= 0)
@@ -63,18 +68,18 @@ def averaging_matrix(y, weights, counts, landmark_ratio=1.0, *, n_rows=None):
     return sparse.csr_array((values, (rows, columns)), shape=(len(counts) + 1, n))
 
 
-def mmd_coefficients(counts, is_target, *, conditional_cross=2.0):
+def mmd_coefficients(counts: Sequence[Codes], is_target: Sequence[bool], *, conditional_cross: float = 2.0) -> Array:
     """Coefficients K of the products of means in the sum of Eqs. (8)-(9) over all (source, target) pairs.
 
-    Each pair weighs 1 / (n_sources n_targets), so that one source given twice counts as one.
+    The weight of each pair is 1 / (n_sources n_targets), so that a source given twice counts as one.
 
     Parameters
     ----------
     counts : list of int arrays, (n_classes,)
-        Rows of each class, domain by domain.
+        Rows per class, domain by domain.
     is_target : list of bool
     conditional_cross : float
-        2 in Eq. (9), whose two parts have one cross term each; the authors' code has 1 in its landmark step.
+        2 in Eq. (9), whose two parts have one cross term each; 1 in the landmark step of the authors' code.
 
     Returns
     -------
@@ -82,8 +87,8 @@ def mmd_coefficients(counts, is_target, *, conditional_cross=2.0):
 
     Notes
     -----
-    Departs from the paper in one sign: Eq. (13) prints +M_su, only -M_su agrees with Eq. (12). A class that one
-    domain of a pair lacks has no conditional term in that pair.
+    Departs from the paper in one sign: Eq. (13) prints +M_su, but only -M_su agrees with Eq. (12). A class that is
+    missing in one domain of a pair has no conditional term in that pair.
     """
     n_domains, n_classes = len(counts), len(counts[0])
     K = np.zeros((n_domains, n_domains, n_classes + 1))
@@ -101,7 +106,9 @@ def mmd_coefficients(counts, is_target, *, conditional_cross=2.0):
     return K / max(len(sources) * len(targets), 1)
 
 
-def row_spread(y, weights, counts, own_coefficients, *, landmark_ratio=1.0):
+def row_spread(
+    y: Codes, weights: Array, counts: Codes, own_coefficients: Array, *, landmark_ratio: float = 1.0
+) -> Array:
     r"""Coefficients of :math:`\|x_i\|^2`, from the second part of Eq. (9): the diagonal of H_sc and H_uc.
 
     Parameters
@@ -120,15 +127,16 @@ def row_spread(y, weights, counts, own_coefficients, *, landmark_ratio=1.0):
     return spread * np.asarray(weights, dtype=np.float64) ** 2
 
 
-def mmd_blocks(means, K):
+def mmd_blocks(means: Sequence[Array], K: Array) -> Array:
     """Low-rank part of M of Eq. (13), all domains stacked: block (i, j) is ``means[i].T diag(K[i, j]) means[j]``.
 
-    The diagonal blocks lack the term of `row_spread`, which `weighted_gram` adds. O(C width^2), not O(n width^2).
+    The term of `row_spread` in the diagonal blocks is not included; `weighted_gram` computes it. O(C width^2), not
+    O(n width^2).
     """
     ends = np.cumsum([0, *(U.shape[1] for U in means)])
     blocks = np.empty((ends[-1], ends[-1]))
 
-    def fill(pair):  # symmetric: K[i, j] is K[j, i]
+    def fill(pair: tuple[int, int]) -> None:  # symmetric: K[i, j] is K[j, i]
         i, j = pair
         product = np.matmul(means[i].T * K[i, j], means[j], out=blocks[ends[i] : ends[i + 1], ends[j] : ends[j + 1]])
         if i != j:
@@ -138,13 +146,16 @@ def mmd_blocks(means, K):
     return blocks
 
 
-def mmd_energy(means, K, spread, squared_norms):
+def mmd_energy(
+    means: Sequence[Array], K: Array, spread: Sequence[Array], squared_norms: Sequence[Array]
+) -> tuple[float, float]:
     """Value of Eqs. (8) and (9) on embedded rows: (marginal, conditional).
 
     Parameters
     ----------
     means : list of arrays, (1 + n_classes, n_components)
-    K : array of `mmd_coefficients`
+    K : array, (n_domains, n_domains, 1 + n_classes)
+        `mmd_coefficients`.
     spread, squared_norms : lists of arrays, (n,)
         `row_spread` and the squared norms of the embedded rows.
     """
@@ -154,17 +165,17 @@ def mmd_energy(means, K, spread, squared_norms):
     return float(terms[0]), float(terms[1:].sum() + diagonal)
 
 
-def weighted_gram(X, row_weights, edges=None):
-    """X' (diag(row_weights) - edges) X in float64, for weights of at least 0 and a symmetric sparse `edges` or none.
+def weighted_gram(X: Array, row_weights: Array, edges: sparse.csr_array | None = None) -> Array:
+    """X' (diag(row_weights) - edges) X in float64, for nonnegative weights and a symmetric sparse `edges`, or None.
 
     With ``row_weights = spread + gamma * degrees`` and ``edges = gamma * W`` this is M's diagonal part and the graph
-    scatter of Eqs. (14)-(15) in one product. Rows are taken in blocks: O(n width^2) time, O(block width) memory.
+    scatter of Eqs. (14)-(15) in one product. Works on blocks of rows: O(n width^2) time, O(block width) memory.
     """
     if edges is not None:
-        edges = edges.astype(X.dtype)  # a product of two dtypes would copy all rows for each block
+        edges = edges.astype(X.dtype)  # with two dtypes the product would copy all rows for each block
 
-    def part(rows):
-        if edges is None:  # weights of squares are not negative: half the work, by one symmetric product
+    def part(rows: slice) -> Array:
+        if edges is None:  # nonnegative weights have roots: one symmetric product, half the work
             right = X[rows] * np.sqrt(row_weights[rows]).astype(X.dtype)[:, None]
             return right.T @ right
         right = X[rows] * np.asarray(row_weights[rows], dtype=X.dtype)[:, None]
@@ -176,8 +187,8 @@ def weighted_gram(X, row_weights, edges=None):
     return gram
 
 
-def _lower_product(A, B, *, n_panels=4):
-    """A'B in the lower triangle and in some places above it, zero elsewhere: 5/8 of the work."""
+def _lower_product(A: Array, B: Array, *, n_panels: int = 4) -> Array:
+    """Lower triangle of A'B, with some entries above it and zeros in the rest: 5/8 of the work."""
     width = A.shape[1]
     product = np.zeros((width, width), dtype=A.dtype)
     step = max(64, -(-width // n_panels))
@@ -187,13 +198,13 @@ def _lower_product(A, B, *, n_panels=4):
     return product
 
 
-def total_scatter(X):
+def total_scatter(X: Array) -> Array:
     """S_h of Eq. (17): X' (I - 11'/n) X in float64."""
     blocks = row_blocks(X)
-    total = sum_blocks(lambda rows: X[rows].sum(axis=0, dtype=np.float64), blocks, X.shape[1])
+    total = sum_blocks(lambda rows: X[rows].sum(axis=0, dtype=np.float64), blocks, (X.shape[1],))
     mean = (total / len(X)).astype(X.dtype)
 
-    def part(rows):
+    def part(rows: slice) -> Array:
         centred = X[rows] - mean
         return centred.T @ centred
 

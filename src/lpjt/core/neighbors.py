@@ -1,4 +1,4 @@
-"""Nearest rows: an exact search, and an approximate one whose time grows with the rows and not with their square."""
+"""Nearest rows: an exact search, and an approximate one whose time does not grow with the square of the rows."""
 
 import importlib.util
 import warnings
@@ -7,23 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from lpjt._threads import map_threads
+from lpjt._typing import Array, Codes
 from lpjt.core.clusters import COMPARED, FAISS_MISSING, as_float32, load_faiss, nearest_by_clusters
 
-#: Pairs of rows below which distances are computed at once.
+#: Up to this many pairs of rows, all distances are computed at once.
 SMALL_SEARCH = 2**15
 
-#: The exact search compares so many rows with so many at a time: products of matrices that a cache holds.
+#: The exact search multiplies blocks of this many queries and candidates: matrices that fit the cache.
 QUERY_BLOCK, CANDIDATE_BLOCK = 128, 4096
 
-#: Rows of a domain from which on "auto" means "approximate". Below, the exact search is no slower.
+#: Largest number of rows per domain for which "auto" means "exact", which is no slower there.
 EXACT_UP_TO = 10_000
 
-#: Where a search is confined to some classes, the approximate one compares with a spread of so many rows.
+#: Maximum number of candidates of an approximate search that is confined to some classes.
 MAX_CONFINED = 2048
 
 
-def choose_search(asked, n_rows):
-    """Search for domains of at most so many rows, "exact" or "approximate"; "auto" is exact up to `EXACT_UP_TO` rows.
+def choose_search(asked: str, n_rows: int) -> str:
+    """Search for domains of at most `n_rows` rows, "exact" or "approximate"; "auto" is exact up to `EXACT_UP_TO` rows.
 
     Without faiss "auto" stays exact, and warns; "approximate" is an error.
     """
@@ -45,19 +46,19 @@ def choose_search(asked, n_rows):
 class Neighbors:
     """Nearest rows of each row, nearest first."""
 
-    indices: np.ndarray  # (n, k)
-    squared: np.ndarray  # (n, k) squared distances
+    indices: Codes  # (n, k)
+    squared: Array  # (n, k) squared distances
 
-    def first(self, k):
-        """The k nearest alone."""
+    def first(self, k: int) -> "Neighbors":
+        """The k nearest rows only."""
         return Neighbors(self.indices[:, :k], self.squared[:, :k])
 
 
-def nearest_rows(queries, candidates, n_neighbors, *, search="exact"):
-    """Nearest `candidates` of each of the `queries`: `Neighbors` of k = min(n_neighbors, n_candidates).
+def nearest_rows(queries: Array, candidates: Array, n_neighbors: int, *, search: str = "exact") -> Neighbors:
+    """Nearest `candidates` of each of the `queries`: `Neighbors` with k = min(n_neighbors, n_candidates).
 
-    Exact: O(n_queries n_candidates width) time, no matrix of that size. Approximate: O(n_queries width) but for a small
-    part, the assignment to clusters, that grows with the square root of the candidates besides.
+    Exact: O(n_queries n_candidates width) time, without a matrix of (n_queries, n_candidates). Approximate: O(n_queries
+    width), except for the assignment to clusters, which also grows with the square root of the candidates.
     """
     k = min(n_neighbors, len(candidates))
     if len(queries) * len(candidates) <= SMALL_SEARCH:
@@ -67,18 +68,19 @@ def nearest_rows(queries, candidates, n_neighbors, *, search="exact"):
     return _nearest_of_all(queries, candidates, k)
 
 
-def nearest_others(X, n_neighbors, *, search="exact"):
-    """Nearest rows of each row, itself left out; `Neighbors` of k = min(n_neighbors, n - 1)."""
+def nearest_others(X: Array, n_neighbors: int, *, search: str = "exact") -> Neighbors:
+    """Nearest other rows of each row: `Neighbors` with k = min(n_neighbors, n - 1)."""
     k = min(n_neighbors, len(X) - 1)
     if search == "approximate" and len(X) > COMPARED:
         return _without_self(Neighbors(*nearest_by_clusters(X, X, k + 1)))
     return _nearest_of_all(X, X, k, others=True)
 
 
-def nearest_among(X, queries, candidates, n_neighbors, *, search="exact"):
-    """Nearest rows, among some rows of `X`, of some rows of `X`; both are given, and found, by their places.
+def nearest_among(X: Array, queries: Codes, candidates: Codes, n_neighbors: int, *, search: str = "exact") -> Neighbors:
+    """Nearest rows, among some rows of `X`, of some rows of `X`; rows are given and returned by their numbers.
 
-    The approximate search takes a spread of `MAX_CONFINED` candidates, for an index of them would serve but once.
+    The approximate search compares with at most `MAX_CONFINED` evenly spaced candidates, because an index of the
+    candidates would be used only once.
     """
     if search == "approximate" and len(candidates) > MAX_CONFINED:
         candidates = candidates[:: -(-len(candidates) // MAX_CONFINED)]
@@ -89,20 +91,20 @@ def nearest_among(X, queries, candidates, n_neighbors, *, search="exact"):
     return Neighbors(candidates[near.indices], near.squared)
 
 
-def _nearest_of_few(queries, candidates, k):
-    """All distances at once: below `SMALL_SEARCH` pairs the search's own preparations would take longer."""
+def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
+    """All distances at once: up to `SMALL_SEARCH` pairs the preparations of the block search would take longer."""
     norms = np.einsum("ij,ij->i", candidates, candidates)
     order = np.argsort(norms - 2 * (queries @ candidates.T), axis=1, kind="stable")[:, :k]
-    difference = queries[:, None] - candidates[order]  # exact, where norms would cancel
+    difference = queries[:, None] - candidates[order]  # exact: norms would cancel
     squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
     resorted = np.argsort(squared, axis=1, kind="stable")
     return Neighbors(np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1))
 
 
-def _nearest_of_all(queries, candidates, k, *, others=False):
-    """Exact search, by products of some rows with some; of `others`, a row is not the neighbour of its own place.
+def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool = False) -> Neighbors:
+    """Exact search by products of blocks of rows; with `others`, row i of the queries is not its own neighbour.
 
-    scikit-learn's takes float32 for float64, and runs on one thread once faiss is loaded.
+    scikit-learn's search converts float32 to float64, and runs on one thread once faiss is loaded.
     """
     pivot = _pivot(candidates)
     C = candidates if pivot is None else candidates - pivot
@@ -111,12 +113,12 @@ def _nearest_of_all(queries, candidates, k, *, others=False):
     indices = np.empty((len(queries), k), dtype=np.int32)
     squared = np.empty((len(queries), k), dtype=C.dtype)
 
-    def search(start):
+    def search(start: int) -> None:
         Q = queries[start : start + QUERY_BLOCK]
         Q = Q if pivot is None else Q - pivot
-        found = []
+        found: list[tuple[Codes, Array]] = []
         for part in parts:
-            values = Q @ C[part].T
+            values: Array = Q @ C[part].T
             np.subtract(half[part], values, out=values)
             if others:
                 own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
@@ -136,10 +138,10 @@ def _nearest_of_all(queries, candidates, k, *, others=False):
     return Neighbors(indices, squared)
 
 
-def _pivot(X):
-    """Mean of float32 rows that are farther from the origin than from each other; None where distances need none.
+def _pivot(X: Array) -> Array | None:
+    """Mean of float32 rows that are farther from the origin than from each other; None if distances need no pivot.
 
-    |q|^2 - 2 q'c + |c|^2 cancels there, and float32 has no digits to spare.
+    |q|^2 - 2 q'c + |c|^2 cancels for such rows, and float32 has no digits to spare.
     """
     if X.dtype != np.float32:
         return None
@@ -148,12 +150,12 @@ def _pivot(X):
     return mean.astype(X.dtype) if 2 * (mean @ mean) > square else None
 
 
-#: The k smallest of many values are sought among groups of so many: the k groups of the smallest minima hold them.
+#: Group size of the two-stage top-k search: the k groups with the smallest minima contain the k smallest values.
 GROUP_SIZE = 4
 
 
-def _smallest_of_rows(values, k):
-    """Places and values of the k smallest entries of each row, in any order."""
+def _smallest_of_rows(values: Array, k: int) -> tuple[Codes, Array]:
+    """Columns and values of the k smallest entries of each row, in any order."""
     n, width = values.shape
     if width <= k:
         return np.broadcast_to(np.arange(width), values.shape), values
@@ -171,8 +173,8 @@ def _smallest_of_rows(values, k):
     return np.take_along_axis(places, found, axis=1), smallest
 
 
-def _without_self(near):
-    """Drop each row from its own list; the last place where it is not there, for a duplicate stands before it."""
+def _without_self(near: Neighbors) -> Neighbors:
+    """Drop each row from its own list, or the last place if duplicates have pushed the row out of it."""
     keep = near.indices != np.arange(len(near.indices))[:, None]
     keep[keep.all(axis=1), -1] = False
     shape = len(keep), keep.shape[1] - 1

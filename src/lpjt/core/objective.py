@@ -1,14 +1,17 @@
 """The objective of Algorithm 1: S_max and S_min of Eq. (16), for any number of domains."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 
+from lpjt._typing import Array, Codes
 from lpjt.core import graphs, moments, projection
 from lpjt.core.neighbors import Neighbors, nearest_others
 
-#: Nearest rows of any class listed once for each row, by an exact and by an approximate search; graphs of new labels
-#: are read off the list where it is enough.
+#: Number of nearest rows of any class that are listed per row, once, by an exact and by an approximate search; the
+#: graphs of new labels are read from these lists where they suffice.
 LISTED, LISTED_APPROXIMATELY = 64, 32
 
 
@@ -16,19 +19,19 @@ LISTED, LISTED_APPROXIMATELY = 64, 32
 class Problem:
     """Domains in coordinates, sources first."""
 
-    rows: tuple[np.ndarray, ...]  # (n_i, width_i)
-    labels: tuple[np.ndarray, ...]  # (n_i,) codes, -1 where unknown
+    rows: tuple[Array, ...]  # (n_i, width_i)
+    labels: tuple[Codes, ...]  # (n_i,) codes, -1 where unknown
     is_target: tuple[bool, ...]
     n_classes: int
-    neighbors: tuple[Neighbors, ...] | None = None  # of `list_neighbors`, where they are known
+    neighbors: tuple[Neighbors, ...] | None = None  # from `list_neighbors`, if already computed
 
     @property
-    def n_sources(self):
-        """Domains that are not targets."""
+    def n_sources(self) -> int:
+        """Number of domains that are not targets."""
         return len(self.is_target) - sum(self.is_target)
 
-    def share(self, i):
-        """Weight of the terms that domain i has alone: all sources together count as one, and all targets."""
+    def share(self, i: int) -> float:
+        """Weight of the terms of domain i alone: all sources together count as one, and so do all targets."""
         return 1.0 / sum(other == self.is_target[i] for other in self.is_target)
 
 
@@ -58,24 +61,24 @@ class Settings:
 class Workspace:
     """What the iterations of one fit share: quantities computed once, and results of the last iteration for reuse."""
 
-    neighbors: tuple  # nearest rows of each row of each target, any class; None for sources
-    scatter: dict  # target -> S_h
-    S_max: np.ndarray  # S_b of the sources; each iteration overwrites the blocks of the targets
-    S_min: np.ndarray  # coupling, and S_w of the sources
-    offsets: np.ndarray
-    target_graphs: dict  # target -> (labels, ClassGraphs)
-    source_spreads: dict  # source -> (row spread, its Gram matrix)
-    source_moments: dict  # source -> (weights, Moments)
+    neighbors: tuple[Neighbors | None, ...]  # nearest rows of any class of each row of a target; None for sources
+    scatter: dict[int, Array]  # target -> S_h
+    S_max: Array  # S_b of the sources; each iteration overwrites the blocks of the targets
+    S_min: Array  # coupling, and S_w of the sources
+    offsets: Codes  # first row of each domain's block, and the total width
+    target_graphs: dict[int, tuple[Codes, graphs.ClassGraphs]] = field(default_factory=dict)  # by target, with labels
+    source_spreads: dict[int, tuple[Array, Array]] = field(default_factory=dict)  # by source: row spread, Gram matrix
+    source_moments: dict[int, tuple[Array, moments.Moments]] = field(default_factory=dict)  # by source, with weights
 
 
-def list_neighbors(rows, settings):
-    """Lists of nearest rows of each domain, for the graphs of any labels."""
+def list_neighbors(rows: Sequence[Array], settings: Settings) -> tuple[Neighbors, ...]:
+    """Lists of the nearest rows of each row, per domain, for the graphs of any labels."""
     listed = LISTED if settings.search == "exact" else LISTED_APPROXIMATELY
     k = max(listed, 4 * settings.n_neighbors)
     return tuple(nearest_others(X, k, search=settings.search) for X in rows)
 
 
-def prepare(problem, settings):
+def prepare(problem: Problem, settings: Settings) -> Workspace:
     """Compute what all iterations share: neighbours, the matrices of the sources, the coupling."""
     neighbors = list_neighbors(problem.rows, settings) if problem.neighbors is None else problem.neighbors
     widths = [X.shape[1] for X in problem.rows]
@@ -92,11 +95,11 @@ def prepare(problem, settings):
         weight = problem.share(i) * settings.locality_weight
         S_min[block, block] += weight * _scatter(X, G.within)
         S_max[block, block] = weight * _scatter(X, G.between)
-    neighbors = tuple(near if t else None for near, t in zip(neighbors, problem.is_target, strict=True))
-    return Workspace(neighbors, scatter, S_max, S_min, offsets, {}, {}, {})
+    of_targets = tuple(near if t else None for near, t in zip(neighbors, problem.is_target, strict=True))
+    return Workspace(of_targets, scatter, S_max, S_min, offsets)
 
 
-def _graphs(X, y, settings, near):
+def _graphs(X: Array, y: Codes, settings: Settings, near: Neighbors | None) -> graphs.ClassGraphs:
     G = graphs.class_graphs(
         X,
         y,
@@ -108,17 +111,16 @@ def _graphs(X, y, settings, near):
     )
     if settings.max_pairs is None:
         return G
-    return graphs.ClassGraphs(
-        G.within, graphs.closest_pairs_graph(X, y, max_pairs=settings.max_pairs, search=settings.search)
-    )
+    pairs = graphs.closest_pairs_graph(X, y, max_pairs=settings.max_pairs, search=settings.search)
+    return graphs.ClassGraphs(G.within, pairs)
 
 
-def _scatter(X, W):
+def _scatter(X: Array, W: sparse.csr_array) -> Array:
     """X' L X of Eqs. (14)-(15)."""
     return moments.weighted_gram(X, graphs.degrees(W), W)
 
 
-def _target_graphs(problem, settings, workspace, i, y):
+def _target_graphs(problem: Problem, settings: Settings, workspace: Workspace, i: int, y: Codes) -> graphs.ClassGraphs:
     """Graphs of a target; those of the last iteration if no label changed."""
     last = workspace.target_graphs.get(i)
     if last is None or not np.array_equal(last[0], y):
@@ -126,8 +128,15 @@ def _target_graphs(problem, settings, workspace, i, y):
     return workspace.target_graphs[i][1]
 
 
-def objective_matrices(problem, settings, workspace, labels, weights, ratio):
-    """S_max and S_min of Eq. (16), all domains together; the first is written over by the next call."""
+def objective_matrices(
+    problem: Problem,
+    settings: Settings,
+    workspace: Workspace,
+    labels: Sequence[Codes],
+    weights: Sequence[Array],
+    ratio: float,
+) -> tuple[Array, Array]:
+    """S_max and S_min of Eq. (16), (total width, total width) each; the next call overwrites the first."""
     gamma, mu = settings.locality_weight, settings.variance_weight
     of_rows = [
         _moments(problem, workspace, i, y, w, ratio) for i, (y, w) in enumerate(zip(labels, weights, strict=True))
@@ -151,8 +160,8 @@ def objective_matrices(problem, settings, workspace, labels, weights, ratio):
     return workspace.S_max, S_min
 
 
-def _moments(problem, workspace, i, y, w, ratio):
-    """Moments of a domain; of a source, whose labels stay, those of the last iteration if no weight changed."""
+def _moments(problem: Problem, workspace: Workspace, i: int, y: Codes, w: Array, ratio: float) -> moments.Moments:
+    """Moments of a domain; for a source, whose labels stay, those of the last iteration if no weight changed."""
     last = workspace.source_moments.get(i)
     if last is not None and np.array_equal(last[0], w):
         return last[1]
@@ -162,7 +171,7 @@ def _moments(problem, workspace, i, y, w, ratio):
     return found
 
 
-def _source_spread(workspace, i, X, spread):
+def _source_spread(workspace: Workspace, i: int, X: Array, spread: Array) -> Array:
     """Spread term of a source; that of the last iteration if neither weights nor shared classes changed."""
     last = workspace.source_spreads.get(i)
     if last is None or not np.array_equal(last[0], spread):
@@ -170,7 +179,9 @@ def _source_spread(workspace, i, X, spread):
     return workspace.source_spreads[i][1]
 
 
-def energies(problem, Z, labels, weights, ratio):
+def energies(
+    problem: Problem, Z: Sequence[Array], labels: Sequence[Codes], weights: Sequence[Array], ratio: float
+) -> tuple[float, float]:
     """Values of Eqs. (8) and (9) on embedded rows: (marginal, conditional)."""
     of_rows = [
         moments.class_moments(z, y, w, n_classes=problem.n_classes, landmark_ratio=ratio)

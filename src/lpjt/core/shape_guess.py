@@ -1,19 +1,28 @@
-"""First labels where widths differ and no target row is labelled: match the shapes of the domains."""
+"""First labels if widths differ and no target row is labelled: a guess from the shapes of the domains."""
 
 import numpy as np
 from scipy.optimize import quadratic_assignment
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.cluster import KMeans
 
+from lpjt._typing import Array, Codes
 from lpjt.core.directions import principal_directions
 
 
-def guess_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_trials=10):
-    """Cluster the target and match its clusters to the source's classes by the distances among their centres.
+def guess_spectral(
+    X_source: Array,
+    y_source: Codes,
+    X_target: Array,
+    *,
+    n_classes: int,
+    random_state: np.random.RandomState,
+    n_trials: int = 10,
+) -> Array:
+    """Cluster the target, and match its clusters to the classes of the source by the distances between their centres.
 
-    Both domains are reduced to their leading directions, the target to as many clusters as the source has classes; the
-    assignment whose matrix of distances among centres agrees best with that among class means (a quadratic assignment
-    over the classes, not over rows) names the clusters.
+    The target is reduced to its leading directions and divided into as many clusters as the source has classes. The
+    labels of the clusters are those for which the distances between their centres agree best with the distances between
+    class means: a quadratic assignment over the classes, not over rows.
 
     Parameters
     ----------
@@ -23,12 +32,12 @@ def guess_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_t
     n_classes : int
     random_state : numpy RandomState
     n_trials : int
-        Clusterings, each with its best assignment; the best of all is returned.
+        Number of clusterings, each with its best assignment; the best of all is returned.
 
     Returns
     -------
     array, (n_target, n_classes)
-        Soft distributions, by distance to the named centres.
+        Distributions by the distances to the centres.
     """
     present = np.unique(y_source[y_source >= 0])
     means = np.array([X_source[y_source == c].mean(axis=0) for c in present])
@@ -52,11 +61,19 @@ def guess_spectral(X_source, y_source, X_target, *, n_classes, random_state, n_t
     return F / F.sum(axis=1, keepdims=True)
 
 
-def guess_gromov(X_source, y_source, X_target, *, n_classes, random_state, max_rows=500):
-    """Gromov-Wasserstein plan between samples of the domains' rows, by POT; labels follow the plan.
+def guess_gromov(
+    X_source: Array,
+    y_source: Codes,
+    X_target: Array,
+    *,
+    n_classes: int,
+    random_state: np.random.RandomState,
+    max_rows: int = 500,
+) -> Array:
+    """Labels by a Gromov-Wasserstein plan between samples of the rows of both domains, computed by POT.
 
-    `max_rows` rows of each domain at most are matched, so that no matrix grows with n; the others take the label of
-    the nearest matched row. Returns distributions, (n_target, n_classes).
+    At most `max_rows` rows of each domain are matched, so that no matrix grows with n; the other rows take the
+    distribution of the nearest matched row. Returns distributions, (n_target, n_classes).
     """
     try:
         import ot
@@ -74,21 +91,22 @@ def guess_gromov(X_source, y_source, X_target, *, n_classes, random_state, max_r
     return F[nearest]
 
 
-def _leading(X, rank):
+def _leading(X: Array, rank: int) -> Array:
     """Rows about their mean, in at most `rank` leading directions, in float64."""
     centred = np.asarray(X - X.mean(axis=0), dtype=np.float64)
     return centred @ principal_directions(centred, max_rank=rank, floor=1e-12)[1]
 
 
-def _relative(D):
+def _relative(D: Array) -> Array:
+    """Distances as multiples of their mean."""
     return D / (float(D.mean()) or 1.0)
 
 
-def _assign(A, B, random_state):
-    """Order of B's points that makes its distances most like A's, and the cost."""
+def _assign(A: Array, B: Array, random_state: np.random.RandomState) -> tuple[Codes, float]:
+    """Order of B's points in which its distances are most similar to A's, and the remaining squared difference."""
     n = len(A)
     padded = np.zeros_like(A)
-    padded[: len(B), : len(B)] = B  # fewer clusters than classes: the rest match nothing
+    padded[: len(B), : len(B)] = B  # with fewer clusters than classes, the other classes have none
     generator = np.random.default_rng(random_state.randint(2**31 - 1))
     best, best_cost = np.arange(n), np.inf
     for trial in range(5):

@@ -1,5 +1,6 @@
-"""Cholesky factors whose solves are products of matrices, which threads share."""
+"""Cholesky factors whose triangular solves are matrix products, which threads share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -7,26 +8,29 @@ import numpy as np
 from scipy import linalg
 
 from lpjt._threads import map_threads
+from lpjt._typing import Array
 from lpjt.core.blocks import SHARES
 
-#: Rows of the blocks on the diagonal that are inverted, for all the rest of a solve are products; and columns, or rows,
-#: that a thread solves for at once at least.
-LEAF, FEWEST = 64, 256
+#: Size of the diagonal blocks that are inverted; the rest of a solve consists of products.
+LEAF = 64
+
+#: Minimum number of columns, or rows, per thread.
+FEWEST = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Triangle:
     """A lower triangular L, (width, width)."""
 
-    lower: np.ndarray
-    inverses: list  # of its blocks on the diagonal
-    ends: list  # where these begin, and the width
+    lower: Array
+    inverses: Sequence[Array]  # of the diagonal blocks
+    ends: Sequence[int]  # first row of each diagonal block, then the width
 
-    def solve_left(self, B):
+    def solve_left(self, B: Array) -> Array:
         """L^-1 B, (width, columns); threads share the columns."""
         X = np.array(B, order="C")
 
-        def solve(part, first, last):  # in place, from one block on the diagonal to another
+        def solve(part: Array, first: int, last: int) -> None:  # in place, for diagonal blocks first to last - 1
             if last - first == 1:
                 rows = slice(self.ends[first], self.ends[last])
                 part[rows] = self.inverses[first] @ part[rows]
@@ -40,11 +44,11 @@ class Triangle:
         map_threads(lambda columns: solve(X[:, columns], 0, len(self.inverses)), _shares(X.shape[1]))
         return X
 
-    def solve_right(self, B):
+    def solve_right(self, B: Array) -> Array:
         """B L^-T, (rows, width); threads share the rows."""
         X = np.array(B, order="C")
 
-        def solve(part, first, last):
+        def solve(part: Array, first: int, last: int) -> None:
             if last - first == 1:
                 columns = slice(self.ends[first], self.ends[last])
                 part[:, columns] = part[:, columns] @ self.inverses[first].T
@@ -58,19 +62,19 @@ class Triangle:
         map_threads(lambda rows: solve(X[rows], 0, len(self.inverses)), _shares(len(X)))
         return X
 
-    def solve_transposed(self, B):
+    def solve_transposed(self, B: Array) -> Array:
         """L^-T B, (width, columns), for few columns."""
         return linalg.solve_triangular(self.lower, B, trans="T", lower=True, check_finite=False)
 
 
-def factorise(S):
-    """Triangle L of a symmetric positive definite S = L L'; O(width^3 / 3), by LAPACK."""
+def factorise(S: Array) -> Triangle:
+    """Triangle L of a symmetric positive definite S = L L', by LAPACK, in O(width^3)."""
     L = linalg.cholesky(S.T, lower=True, check_finite=False)
     ends = [*range(0, len(L), LEAF), len(L)]
     inverses = [linalg.inv(L[a:b, a:b], check_finite=False, assume_a="lower triangular") for a, b in pairwise(ends)]
     return Triangle(L, inverses, ends)
 
 
-def _shares(size):
+def _shares(size: int) -> list[slice]:
     step = max(FEWEST, -(-size // SHARES))
     return [slice(start, start + step) for start in range(0, size, step)]
