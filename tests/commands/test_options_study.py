@@ -1,0 +1,313 @@
+"""Every option of ``lpjt reproduce`` and ``lpjt bench`` does what its help says; nothing is fitted here.
+
+What these commands run is replaced by functions that record what they were given. The runners themselves run in
+tests/study and, behind the command line, in test_reproduce.py.
+"""
+
+import json
+
+import pytest
+
+pytest.importorskip("typer", reason="the command line needs typer")
+pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
+
+from lpjt.bench.store import DIRECTORY
+from lpjt.bench.task import failed_record
+from lpjt.benchmarks.measure import unscored_row
+from options import Cases, CommandLine, all_options
+
+#: What the commands call, where it is looked up when they run.
+RUN_JOBS = "lpjt.benchmarks.runner.run_jobs"
+MAKE_FIGURE = "lpjt.report.figures.make_figure"
+RUN_TASKS = "lpjt.bench.processes.run_tasks"
+CHECK_PEERS = "lpjt.bench.plans.check_installed"
+LOCATE, LOAD_PROBLEM, CHECK_FILES = "lpjt.datasets.locate", "lpjt.datasets.load_problem", "lpjt.datasets.fetch.check"
+
+CASES = Cases()
+COMMANDS = {"reproduce", "bench"}
+GROWTH, QUICK = (1000, 1_000_000), (1000, 8000)  # fewest and most rows per domain, without --rows
+PAIRS = ["MNIST to USPS", "USPS to MNIST"]
+
+
+class StudyCommandLine(CommandLine):
+    """Commands that record what they would run: jobs, the runner's options, figures and tasks of the last command."""
+
+    def __init__(self, folder, monkeypatch):
+        super().__init__(folder, monkeypatch)
+        for name in (LOCATE, LOAD_PROBLEM, CHECK_FILES, CHECK_PEERS):
+            monkeypatch.setattr(name, lambda *_: [])
+        monkeypatch.setattr(RUN_JOBS, self._run_jobs)
+        monkeypatch.setattr(MAKE_FIGURE, self._make_figure)
+        monkeypatch.setattr(RUN_TASKS, self._run_tasks)
+
+    def __call__(self, *arguments, code=0):
+        self.jobs, self.options, self.figures, self.tasks = [], {}, [], []
+        return super().__call__(*arguments, code=code)
+
+    def reproduce(self, *arguments, methods="1-NN"):
+        """Run ``lpjt reproduce digits``."""
+        return self("reproduce", "digits", "--methods", methods, *arguments)
+
+    def jobs_have(self, name):
+        return sorted({getattr(job, name) for job in self.jobs})
+
+    def rows_per_domain(self):
+        return sorted({task.size for task in self.tasks if task.size})
+
+    def stored(self, *path):
+        """Labels of the records in a file of results."""
+        return [record["label"] for record in json.loads(self.read(*path))["records"]]
+
+    def _run_jobs(self, jobs, store, *, on_event, **options):
+        self.jobs, self.options = jobs, options
+        for job in jobs:
+            store.append(unscored_row(job, status="ok", message="") | {"accuracy": 55.0, "balanced_accuracy": 55.0})
+
+    def _make_figure(self, name, output, *, pair, n_jobs, on_progress):
+        self.figures.append((name, output.name, pair, n_jobs))
+        return [output / f"{name}.png"]
+
+    def _run_tasks(self, tasks, **_):
+        self.tasks = list(tasks)
+        return [failed_record(task, "failed", "not run here") for task in self.tasks]
+
+
+@pytest.fixture
+def lpjt(tmp_path, monkeypatch):
+    return StudyCommandLine(tmp_path, monkeypatch)
+
+
+@CASES.prove("reproduce", "TABLES")
+def tables(lpjt):
+    for names in (["digits"], ["digits", "coil"]):
+        lpjt("reproduce", *names, "--methods", "1-NN")
+        assert lpjt.jobs_have("table") == sorted(names)
+    lpjt("reproduce", "fig-embedding")
+    assert lpjt.figures == [("fig-embedding", "figures", None, 1)]
+    assert "fig-embedding" in lpjt("reproduce", "list").stdout
+    assert not lpjt.jobs
+
+
+@CASES.prove("reproduce", "--methods")
+def methods(lpjt):
+    for names in ("1-NN", "JDA,PCA"):
+        lpjt.reproduce(methods=names)
+        assert lpjt.jobs_have("method") == names.split(",")
+    lpjt("reproduce", "digits")
+    assert {"1-NN", "JDA", "LPJT"} < set(lpjt.jobs_have("method"))
+
+
+@CASES.prove("reproduce", "--pairs")
+def pairs(lpjt):
+    for names in (PAIRS[:1], PAIRS):
+        lpjt.reproduce("--pairs", ",".join(names))
+        assert lpjt.jobs_have("pair") == names
+    lpjt("reproduce", "fig-embedding", "--pairs", PAIRS[1])
+    assert lpjt.figures[0][2] == PAIRS[1:]
+
+
+@CASES.prove("reproduce", "--seeds")
+def seeds(lpjt):
+    for text, numbers in (("2", [0, 1]), ("0,3,7", [0, 3, 7])):
+        lpjt.reproduce("--seeds", text)
+        assert lpjt.jobs_have("seed") == numbers
+
+
+@CASES.prove("reproduce", "--protocol")
+def protocol(lpjt):
+    for name in ("label-free", "published", "oracle"):
+        shown = lpjt.reproduce("--protocol", name, methods="JDA").stdout
+        assert lpjt.jobs_have("protocol") == [name]
+        assert f"protocol {name}" in shown
+
+
+@CASES.prove("reproduce", "--store")
+def store(lpjt):
+    for name in ("first", "second"):
+        assert f"2 rows in {name}" in lpjt.reproduce("--store", name).stdout
+        assert (lpjt.folder / name).is_dir()
+    assert not (lpjt.folder / "lpjt-results").exists()
+    lpjt.reproduce()
+    assert (lpjt.folder / "lpjt-results").is_dir()
+
+
+@CASES.prove("reproduce", "--output")
+def output(lpjt):
+    lpjt.reproduce("-o", "table.md")
+    lpjt.reproduce("--output", "table.csv")
+    assert "55.0" in lpjt.read("table.md")
+    assert "55.0" in lpjt.read("table.csv")
+    lpjt("reproduce", "fig-embedding", "-o", "drawn")
+    assert lpjt.figures[0][1] == "drawn"
+
+
+@CASES.prove("reproduce", "--jobs")
+def jobs(lpjt):
+    for number in (1, 3):
+        lpjt.reproduce("--jobs", number)
+        assert lpjt.options["n_jobs"] == number
+        lpjt("reproduce", "fig-embedding", "--jobs", number)
+        assert lpjt.figures[0][3] == number
+
+
+@CASES.prove("reproduce", "--timeout")
+def timeout(lpjt):
+    lpjt.reproduce()
+    assert lpjt.options["timeout"] is None
+    lpjt.reproduce("--timeout", 2.5)
+    assert lpjt.options["timeout"] == 2.5
+
+
+@CASES.prove("reproduce", "--retry-failed")
+def retry_failed(lpjt):
+    lpjt.reproduce()
+    assert lpjt.options["retry_failed"] is False
+    lpjt.reproduce("--retry-failed")
+    assert lpjt.options["retry_failed"] is True
+
+
+@CASES.prove("reproduce", "--again")
+def again(lpjt):
+    lpjt.reproduce()
+    assert lpjt.options["again"] is False
+    lpjt.reproduce("--again")
+    assert lpjt.options["again"] is True
+
+
+@CASES.prove("reproduce", "--show")
+def show(lpjt):
+    lpjt.reproduce()
+    assert lpjt.jobs
+    assert "55.0" in lpjt.reproduce("--show").stdout
+    assert not lpjt.jobs
+
+
+@CASES.prove("bench growth", "--rows")
+@CASES.prove("bench peers", "--rows")
+def rows(lpjt, command):
+    for text, numbers in (("2000", [2000]), ("4000,1000", [1000, 4000])):
+        lpjt("bench", command, "--rows", text)
+        assert lpjt.rows_per_domain() == numbers
+
+
+@CASES.prove("bench quick", "--rows")
+def quick_rows(lpjt, command):
+    for text, numbers in (("2000", [2000]), ("4000,1000", [1000, 4000])):
+        lpjt("bench", command, "--rows", text, code=1)  # no run succeeds here
+        assert lpjt.rows_per_domain() == numbers
+
+
+@CASES.prove("bench growth", "--quick")
+def growth_quick(lpjt, command):
+    for more, ends, rows in (([], GROWTH, 100), (["--quick"], QUICK, 10)):
+        lpjt("bench", command, *more)
+        assert (lpjt.rows_per_domain()[0], lpjt.rows_per_domain()[-1]) == ends
+        assert set(lpjt.tasks[-1].data["source"]) == {rows}  # of each of many classes
+
+
+@CASES.prove("bench growth", "--timeout")
+@CASES.prove("bench visda", "--timeout")
+def bench_timeout(lpjt, command):
+    for more, seconds in (([], None), (["--timeout", 2.5], 2.5)):
+        lpjt("bench", command, *more)
+        assert {task.timeout for task in lpjt.tasks} == {seconds}
+
+
+@CASES.prove("bench peers", "--timeout")
+def peers_timeout(lpjt, command):
+    """The dense transcription has twelve times as many seconds."""
+    for seconds in (10.0, 20.0):
+        lpjt("bench", command, "--timeout", seconds)
+        assert {task.timeout for task in lpjt.tasks} == {seconds, 12 * seconds}
+
+
+@CASES.prove("bench growth", "--output")
+@CASES.prove("bench visda", "--output")
+@CASES.prove("bench pie", "--output")
+@CASES.prove("bench peers", "--output")
+@CASES.prove("bench neighbors", "--output")
+def bench_output(lpjt, command):
+    for more, folder in (([], DIRECTORY), (["-o", "mine"], "mine"), (["--output", "ours"], "ours")):
+        lpjt("bench", command, *more)
+        assert lpjt.stored(folder, f"{command}.json") == [task.label for task in lpjt.tasks]
+
+
+@CASES.prove("bench quick", "--output")
+def quick_output(lpjt, command):
+    for folder in ("mine", "ours"):
+        lpjt("bench", command, "--rows", 1000, "--store", "-o", folder, code=1)
+        assert lpjt.stored(folder, "quick.json") == ["1,000 rows"]
+
+
+@CASES.prove("bench growth", "--keep")
+@CASES.prove("bench peers", "--keep")
+def keep(lpjt, command):
+    for rows, more, kept in ((1000, [], False), (2000, [], False), (4000, ["--keep"], True)):
+        lpjt("bench", command, "--rows", rows, "-o", "results", *more)
+        stored = set(lpjt.stored("results", f"{command}.json"))
+        assert f"{rows:,} rows" in stored
+        assert ("2,000 rows" in stored) == (rows == 2000 or kept)
+        assert ("1,000 rows" in stored) == (rows == 1000)
+
+
+@CASES.prove("bench visda", "--scale")
+def scale(lpjt, command):
+    for share in (0.1, 0.05):
+        lpjt("bench", command, "--scale", share)
+        (task,) = lpjt.tasks
+        assert sum(task.data["source"]) == pytest.approx(152_397 * share, rel=0.01)
+        assert sum(task.data["target"]) == pytest.approx(55_388 * share, rel=0.01)
+
+
+@CASES.prove("bench neighbors", "--full")
+def full(lpjt, command):
+    for more, has_full in (([], False), (["--full"], True)):
+        lpjt("bench", command, *more)
+        tables = {task.data["table"] for task in lpjt.tasks}
+        assert tables == {"digits", "pie"} | ({"digits-full"} if has_full else set())
+
+
+@CASES.prove("bench quick", "--store")
+def quick_store(lpjt, command):
+    for more, is_stored in (([], False), (["--store"], True)):
+        lpjt("bench", command, "--rows", 1000, "-o", "results", *more, code=1)
+        assert (lpjt.folder / "results" / "quick.json").exists() == is_stored
+
+
+@CASES.prove("bench report", "--stored")
+def report_stored(lpjt, command):
+    for rows in (1000, 2000):
+        lpjt("bench", "peers", "--rows", rows, "-o", f"of-{rows}")
+        lpjt("bench", command, "--stored", f"of-{rows}", "--page", "page.md")
+        page = lpjt.read("page.md")
+        assert [f"({size:,} rows)" in page for size in (1000, 2000)] == [rows == 1000, rows == 2000]
+
+
+@CASES.prove("bench report", "--page")
+def report_page(lpjt, command):
+    for page in ("one/page.md", "two/other.md"):
+        lpjt("bench", command, "--stored", "nothing", "--page", page)
+        assert "Not measured yet" in lpjt.read(page)
+
+
+def run_case(case, lpjt):
+    command = case[0].removeprefix("bench ")
+    CASES[case](*[lpjt] if command == "reproduce" else [lpjt, command])
+
+
+def test_every_option_has_a_case():
+    options = {(command, option) for command, option in all_options() if command.split(" ")[0] in COMMANDS}
+    assert ("bench growth", "--rows") in options
+    CASES.check_complete(options, "tests/commands/test_options_study.py")
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_an_option_does_what_its_help_says(case, lpjt):
+    run_case(case, lpjt)
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_a_case_sees_that_its_option_is_disconnected(case, lpjt):
+    lpjt.disconnect(*case)
+    with pytest.raises(AssertionError):
+        run_case(case, lpjt)
