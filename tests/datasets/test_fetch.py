@@ -175,14 +175,14 @@ def test_sets_without_a_mirror_say_where_to_get_them(cache):
 def test_check_tells_ok_differs_unknown_and_missing(cache, monkeypatch, mirrors, tmp_path):
     mirrors()
     (status,) = check("surf")
-    assert (status.state, status.path, status.wanted) == ("missing", None, SHA256)
+    assert (status.state, status.path, status.expected) == ("missing", None, SHA256)
     path = tmp_path / "data" / NAME
     path.write_bytes(CONTENT)
     (status,) = check("surf")
     assert (status.state, status.path, status.size, status.found) == ("ok", path, 300_000, SHA256)
     path.write_bytes(LIE)
     (status,) = check("surf")
-    assert (status.state, status.wanted, status.found) == ("differs", SHA256, hashlib.sha256(LIE).hexdigest())
+    assert (status.state, status.expected, status.found) == ("differs", SHA256, hashlib.sha256(LIE).hexdigest())
     mirrors(sha256=None)
     assert check("surf")[0].state == "unknown"
 
@@ -198,8 +198,8 @@ def test_check_counts_the_images(cache, tmp_path):
     folder.mkdir(parents=True)
     (folder / "frame_0001.jpg").write_bytes(b"x")
     amazon, webcam = check("office-images")
-    assert (amazon.state, amazon.wanted) == ("missing", "958 images")
-    assert (webcam.state, webcam.wanted, webcam.found) == ("differs", "295 images", "1 images")
+    assert (amazon.state, amazon.expected) == ("missing", "958 images")
+    assert (webcam.state, webcam.expected, webcam.found) == ("differs", "295 images", "1 images")
 
 
 def test_without_pooch_the_remedy_is_named(cache, mirrors, monkeypatch):

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import io, sparse
 from sklearn.datasets import dump_svmlight_file
 
-from lpjt.files import read_table
+from lpjt.files import read_domain
 from tables import N, X, real_data, y
 
 
@@ -16,19 +16,19 @@ from tables import N, X, real_data, y
 def test_npz(tmp_path, matrix, labels):
     names = np.array([f"image-{i}.png" for i in range(N)])
     np.savez(tmp_path / "a.npz", **{matrix: X, labels: y}, files=names, classes=np.array(["a", "b", "c"]))
-    table = read_table(tmp_path / "a.npz")
-    assert_array_equal(table.X, X)
-    assert_array_equal(table.y, y)
-    assert_array_equal(table.ids, names)
-    assert (table.label_name, table.id_name) == (labels, "files")
+    domain = read_domain(tmp_path / "a.npz")
+    assert_array_equal(domain.X, X)
+    assert_array_equal(domain.y, y)
+    assert_array_equal(domain.ids, names)
+    assert (domain.label_name, domain.id_name) == (labels, "files")
 
 
-def test_columns_as_samples_are_turned(tmp_path):
+def test_columns_as_samples_are_transposed(tmp_path):
     io.savemat(tmp_path / "a.mat", {"X": X.T, "Y": y})
-    table = read_table(tmp_path / "a.mat")
-    assert_array_equal(table.X, X)
-    assert_array_equal(table.y, y)
-    assert "turned" in table.description
+    domain = read_domain(tmp_path / "a.mat")
+    assert_array_equal(domain.X, X)
+    assert_array_equal(domain.y, y)
+    assert "transposed" in domain.description
 
 
 @pytest.mark.parametrize("names", [("X_src", "Y_src", "X_tar", "Y_tar"), ("S", "S_Label", "T", "T_Label")])
@@ -37,8 +37,8 @@ def test_file_of_both_domains(tmp_path, names):
     other = (y + 1) % 3
     arrays = dict(zip(names, (X, y[:, None], -X[:, :3], other[:, None]), strict=True))
     io.savemat(tmp_path / "a.mat", arrays)
-    source = read_table(tmp_path / "a.mat", role="source")
-    target = read_table(tmp_path / "a.mat", role="target", like=source)
+    source = read_domain(tmp_path / "a.mat", role="source")
+    target = read_domain(tmp_path / "a.mat", role="target", like=source)
     assert_array_equal(source.X, X)
     assert_array_equal(source.y, y)
     assert_array_equal(target.X, -X[:, :3])
@@ -50,11 +50,11 @@ def test_mat_with_strings_and_sparse_matrix(tmp_path):
     words = np.array(["cat", "dog", "bird"])[y]
     cells = np.array([[word] for word in words], dtype=object)
     io.savemat(tmp_path / "a.mat", {"fts": sparse.csc_matrix(positive), "labels": cells})
-    table = read_table(tmp_path / "a.mat")
-    assert sparse.issparse(table.X)
-    assert table.X.format == "csr"
-    assert_array_equal(table.X.toarray(), positive)
-    assert_array_equal(table.y, words)
+    domain = read_domain(tmp_path / "a.mat")
+    assert sparse.issparse(domain.X)
+    assert domain.X.format == "csr"
+    assert_array_equal(domain.X.toarray(), positive)
+    assert_array_equal(domain.y, words)
 
 
 def test_mat_version_7_3(tmp_path):
@@ -66,17 +66,17 @@ def test_mat_version_7_3(tmp_path):
     content[:116] = b"MATLAB 7.3 MAT-file, Platform: test".ljust(116)
     content[124:128] = b"\x00\x02IM"
     (tmp_path / "a.mat").write_bytes(content)
-    table = read_table(tmp_path / "a.mat")
-    assert_array_equal(table.X, X)
-    assert_array_equal(table.y, y)
+    domain = read_domain(tmp_path / "a.mat")
+    assert_array_equal(domain.X, X)
+    assert_array_equal(domain.y, y)
 
 
 def test_npy_and_sparse_npz_hold_features_alone(tmp_path):
     np.save(tmp_path / "a.npy", X)
     sparse.save_npz(tmp_path / "a.npz", sparse.csr_matrix(np.where(X > 0, X, 0)))
-    assert_array_equal(read_table(tmp_path / "a.npy").X, X)
-    assert read_table(tmp_path / "a.npy").y is None
-    assert_array_equal(read_table(tmp_path / "a.npz").X.toarray(), np.where(X > 0, X, 0))
+    assert_array_equal(read_domain(tmp_path / "a.npy").X, X)
+    assert read_domain(tmp_path / "a.npy").y is None
+    assert_array_equal(read_domain(tmp_path / "a.npz").X.toarray(), np.where(X > 0, X, 0))
 
 
 @pytest.mark.parametrize("suffix", [".svmlight", ".libsvm", ".svm", ".svmlight.gz"])
@@ -87,9 +87,9 @@ def test_svmlight(tmp_path, suffix):
         path.with_name("a.svmlight.gz").write_bytes(gzip.compress(path.read_bytes()))
     else:
         path.rename(tmp_path / f"a{suffix}")
-    table = read_table(tmp_path / f"a{suffix}")
-    np.testing.assert_allclose(table.X.toarray(), X)
-    assert_array_equal(table.y, y)
+    domain = read_domain(tmp_path / f"a{suffix}")
+    np.testing.assert_allclose(domain.X.toarray(), X)
+    assert_array_equal(domain.y, y)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +108,15 @@ def test_svmlight(tmp_path, suffix):
     ],
 )
 def test_real_files(name, shape, n_classes):
-    table = read_table(real_data() / name)
-    assert table.X.shape == shape
-    assert len(np.unique(table.y)) == n_classes
-    assert table.labelled.all()
+    domain = read_domain(real_data() / name)
+    assert domain.X.shape == shape
+    assert len(np.unique(domain.y)) == n_classes
+    assert domain.labelled.all()
 
 
 def test_real_file_of_both_domains():
     data = real_data()
-    source = read_table(data / "mnist_usps/MNIST_vs_USPS.mat", role="source")
-    target = read_table(data / "mnist_usps/MNIST_vs_USPS.mat", role="target", like=source)
+    source = read_domain(data / "mnist_usps/MNIST_vs_USPS.mat", role="source")
+    target = read_domain(data / "mnist_usps/MNIST_vs_USPS.mat", role="target", like=source)
     assert (source.X.shape, target.X.shape) == ((2000, 256), (1800, 256))
     assert (source.label_name, target.label_name) == ("Y_src", "Y_tar")

@@ -9,16 +9,16 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import io, sparse
 
-from lpjt.files import FileError, check_output, read_table, write_labels
+from lpjt.files import FileError, check_output, read_domain, write_labels
 from tables import N, X, error_of, frame, pandas, y
 
 
-def test_missing_file_directory_and_foreign_kind(tmp_path):
+def test_missing_file_directory_and_unknown_format(tmp_path):
     assert "no such file" in error_of(tmp_path / "none.csv")
     assert "is a directory" in error_of(tmp_path)
     (tmp_path / "a.docx").write_text("x")
     message = error_of(tmp_path / "a.docx")
-    assert "'.docx' is not a known kind of table" in message
+    assert "'.docx' is not a known file format" in message
     assert ".parquet" in message
     (tmp_path / "a.csv").touch()
     assert "empty" in error_of(tmp_path / "a.csv")
@@ -27,7 +27,7 @@ def test_missing_file_directory_and_foreign_kind(tmp_path):
 @pytest.mark.parametrize("name", ["a.parquet", "a.npz", "a.npy", "a.mat", "a.svmlight", "a.csv.gz"])
 def test_foreign_content_gets_one_line(tmp_path, name):
     (tmp_path / name).write_bytes(bytes(range(256)) * 8)
-    assert "may be truncated or of another kind" in error_of(tmp_path / name)
+    assert "It may be truncated, or its suffix may be wrong" in error_of(tmp_path / name)
 
 
 def test_text_in_another_encoding(tmp_path):
@@ -61,7 +61,7 @@ def test_ragged_rows(tmp_path):
 
 def test_header_without_rows(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,label\n")
-    assert "no rows below the header line" in error_of(tmp_path / "a.csv")
+    assert "no rows below the header" in error_of(tmp_path / "a.csv")
 
 
 def test_blank_cell_is_named(tmp_path):
@@ -103,7 +103,7 @@ def test_several_matrices_without_a_name(tmp_path):
     np.savez(tmp_path / "a.npz", left=X, right=X)
     assert "several matrices ('left', 'right')" in error_of(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", X=X.reshape(3, 10, 4))
-    assert "no numeric matrix in it (found: 'X' (3, 10, 4))" in error_of(tmp_path / "b.npz")
+    assert "no numeric matrix found among its arrays ('X' (3, 10, 4))" in error_of(tmp_path / "b.npz")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_missing_library_is_named_with_its_remedy(tmp_path, monkeypatch, name, l
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     (tmp_path / name).write_bytes(header if name == "a.mat" else b"a,b\n1,2\n")
     with pytest.raises(ImportError, match=rf"`{library}` is needed .* `pip install 'lpjt\[{extra}\]'`"):
-        read_table(tmp_path / name)
+        read_domain(tmp_path / name)
 
 
 def test_pickles_are_never_loaded(tmp_path):
@@ -126,7 +126,7 @@ def test_pickles_are_never_loaded(tmp_path):
     np.savez(tmp_path / "a.npz", X=X, y=np.array([Trap()] * N, dtype=object))
     assert "'y' is pickled" in error_of(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", X=X, y=y, history=np.array([Trap()], dtype=object))
-    assert_array_equal(read_table(tmp_path / "b.npz").y, y)
+    assert_array_equal(read_domain(tmp_path / "b.npz").y, y)
     np.save(tmp_path / "a.npy", np.array([[Trap()]], dtype=object))
     error_of(tmp_path / "a.npy")
     assert not (tmp_path / "trapped").exists()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table as Grid
+from rich.table import Table
 
 from lpjt.commands.output import console, one_line_errors
 from lpjt.datasets.fetch import TIMEOUT, FileStatus, check, fetch
@@ -13,41 +13,45 @@ from lpjt.datasets.registry import SETS, find_set
 from lpjt.datasets.where import cache_directory, data_directory, find_file
 
 data_app = typer.Typer(
-    help="List, download and check the data sets of the tables.",
+    help="List, download and check the data sets.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_WORDS = {"ok": "ok", "differs": "differs", "unknown": "no checksum known", "missing": "missing"}
+_WORDS = {"ok": "ok", "differs": "differs", "unknown": "checksum unknown", "missing": "missing"}
 
 
 @data_app.command(name="list")
 def list_sets() -> None:
-    """List every data set: its size, kind and how much of it is here."""
+    """List every data set with its size, its kind and whether its files are present."""
     screen = console()
     with one_line_errors():
-        grid = Grid(title="Data sets")
-        for heading in ("name", "what", "rows", "columns", "kind", "here"):
+        grid = Table(title="Data sets")
+        for heading in ("name", "title", "rows", "columns", "kind", "present"):
             numeric = heading in {"rows", "columns"}
             grid.add_column(heading, justify="right" if numeric else "left", no_wrap=heading in {"name", "kind"})
         for data in SETS.values():
             rows = sum(domain.rows for domain in data.domains.values())
             widths = ", ".join(map(str, data.widths)) or "images"
-            grid.add_row(data.name, data.title, f"{rows:,}", widths, data.kind, _here(data.name))
+            grid.add_row(data.name, data.title, f"{rows:,}", widths, data.kind, _present(data.name))
         screen.print(grid)
-    screen.print("Get one with `lpjt data fetch NAME`; for where files go see `lpjt data path`.")
+    screen.print("`lpjt data fetch NAME` downloads a set; `lpjt data path` shows where files go.")
 
 
 @data_app.command(name="fetch")
 def fetch_sets(
-    names: Annotated[list[str], typer.Argument(help="Names of data sets, see `lpjt data list`.", show_default=False)],
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds without a byte to give up a mirror.")] = TIMEOUT,
+    names: Annotated[
+        list[str], typer.Argument(help="Names of data sets; `lpjt data list` shows them.", show_default=False)
+    ],
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds without data before a mirror is given up.")
+    ] = TIMEOUT,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
-    """Download what is missing of the data sets NAMES into the cache."""
+    """Download the missing files of the data sets NAMES into the cache."""
     screen = console(quiet=quiet)
     with one_line_errors():
         for name in names:
-            find_set(name)  # every name is known before the first download begins
+            find_set(name)  # refuse an unknown name before the first download
         for name in names:
             fetch(name, progress=not quiet, timeout=timeout, on_file=lambda how, path: _tell(screen, how, path))
 
@@ -55,21 +59,21 @@ def fetch_sets(
 @data_app.command(name="check")
 def check_sets(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Names of data sets; all without.", show_default=False)
+        list[str] | None, typer.Argument(help="Names of data sets; all by default.", show_default=False)
     ] = None,
 ) -> None:
-    """Compare the files of the data sets NAMES with the known checksums; exit with 1 where one differs."""
+    """Compare the files of the data sets NAMES with their checksums; exit with 1 if one differs or is missing."""
     screen = console()
     with one_line_errors():
         for name in names or ():
             find_set(name)
         found = [status for name in names or SETS for status in check(name)]
-        # Of all sets, those of which nothing is here are left out; of a named one, every missing file is shown.
-        shown = found if names else [status for status in found if _here(status.data) != "no"]
+        # Without names, sets without any file are left out; of a named set, every missing file is shown.
+        shown = found if names else [status for status in found if _present(status.data) != "no"]
         _show(screen, shown)
         for status in shown:
             if status.state == "differs":
-                screen.print(f"{status.path}: found {status.found}, wanted {status.wanted}.", soft_wrap=True)
+                screen.print(f"{status.path}: found {status.found}, expected {status.expected}.", soft_wrap=True)
     if any(status.state == "differs" for status in shown) or (names and any(s.state == "missing" for s in shown)):
         raise typer.Exit(1)
 
@@ -78,7 +82,7 @@ def check_sets(
 def show_paths(
     name: Annotated[str | None, typer.Argument(help="Name of a data set.", show_default=False)] = None,
 ) -> None:
-    """Print the directories that are searched or, of the data set NAME, where each file is or goes."""
+    """Print the directories that are searched or, for the data set NAME, the path of each file."""
     with one_line_errors():
         if name is None:
             print(f"LPJT_DATA: {data_directory() or 'not set'}")
@@ -94,8 +98,8 @@ def show_paths(
                 print(goes / data.folder / domain.group)
 
 
-def _here(name: str) -> str:
-    """How much of a set is here: no, some or yes."""
+def _present(name: str) -> str:
+    """Whether the files of a set are present: no, some or yes."""
     data = find_set(name)
     if not data.files:
         there = [status.path is not None for status in check(name)]
@@ -109,7 +113,7 @@ def _tell(screen: Console, how: str, path: Path) -> None:
 
 
 def _show(screen: Console, statuses: list[FileStatus]) -> None:
-    grid = Grid(title="Files")
+    grid = Table(title="Files")
     for heading in ("set", "file", "bytes", "found in", "state"):
         grid.add_column(heading, justify="right" if heading == "bytes" else "left", overflow="fold")
     for status in statuses:

@@ -1,4 +1,4 @@
-"""What the commands share: where they print, and how they fail."""
+"""Output and error messages of all commands."""
 
 import sys
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from rich.console import Console
 
 
 def console(*, quiet: bool = False) -> Console:
-    """Where reports go: standard output, or nowhere."""
+    """A console on standard output, which prints nothing if `quiet`."""
     return Console(quiet=quiet, highlight=False, markup=False, soft_wrap=False)
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn what a user can mend into one line on standard error and exit status 2."""
+    """Turn errors that a user can correct into one line on standard error and exit status 2."""
     try:
         yield
     except (ValueError, ImportError, OSError) as error:

@@ -134,7 +134,8 @@ def _check_data(jobs: Sequence[Any]) -> None:
         for file in check(name) if SETS[name].kind == "original" else ():
             if file.state == "differs":
                 print(
-                    f"warning: {file.path} is another copy than the original: sha256 {file.found}, not {file.wanted}.",
+                    f"warning: {file.path} is another copy than the original: sha256 {file.found}, "
+                    f"not {file.expected}.",
                     file=sys.stderr,
                 )
 

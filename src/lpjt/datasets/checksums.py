@@ -1,4 +1,4 @@
-"""Checksums of files, taken once as long as a file does not change."""
+"""Checksums of files, computed again only if a file has changed."""
 
 import hashlib
 from functools import lru_cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def file_sha256(path: Path) -> str:
-    """The sha256 of a file, 64 hex digits."""
+    """The sha256 of a file, as 64 hexadecimal digits."""
     state = path.stat()
     return _sha256(path, state.st_size, state.st_mtime_ns)
 

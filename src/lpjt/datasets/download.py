@@ -1,43 +1,43 @@
-"""A downloader for pooch that goes on where a broken download stopped."""
+"""A downloader for pooch that resumes broken downloads."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-#: Bytes read at a time; so many at most are lost, and asked for again, when a connection breaks.
+#: Bytes read at a time, which is also the most that is downloaded again after a broken connection.
 _CHUNK = 1 << 13
 
 
 class ResumingDownloader:
-    """What pooch calls with an address and a file to write; bytes gather in `part` and move when all are there.
+    """Downloader for `pooch.retrieve`: collects the bytes in `part` and renames it when the download is complete.
 
     Parameters
     ----------
     part : path
-        Where the bytes gather. What is there already is not asked for again, if the server can go on from it.
+        File that collects the bytes. If it exists and the server supports it, the download resumes at its end.
     timeout : float
-        Seconds without a byte after which a download is given up.
+        Seconds without data before the download is given up.
     on_bytes : callable
-        Told, as the bytes come, how many there are and how many there will be (None: unknown).
+        Called during the download with the number of bytes so far and in total (None: unknown).
     """
 
-    def __init__(self, part: Path, *, timeout: float, on_bytes: Callable[[int, int | None], None]):
+    def __init__(self, part: Path, *, timeout: float, on_bytes: Callable[[int, int | None], None]) -> None:
         self.part, self.timeout, self.on_bytes = part, timeout, on_bytes
-        self.resumed = False  # whether the last download began in the middle
+        self.resumed = False  # whether the last download continued a partial file
 
     def __call__(self, url: str, output_file: Any, pooch: Any = None, check_only: bool = False) -> None:
-        """Download `url` into `output_file`; an OSError or requests' own error leaves the bytes so far in `part`."""
+        """Download `url` into `output_file`; after an OSError or an error of requests, `part` keeps the bytes."""
         import requests
 
-        # Packed transfer would make the bytes on disk differ from the offsets asked for.
+        # With compressed transfer, the bytes on disk would not match the requested offsets.
         headers = {"Accept-Encoding": "identity"}
         here = self.part.stat().st_size if self.part.exists() else 0
         if here:
             headers["Range"] = f"bytes={here}-"
         with requests.get(url, headers=headers, stream=True, timeout=self.timeout) as answer:
             if answer.status_code == requests.codes.requested_range_not_satisfiable:
-                # More bytes than the file has, or exactly as many: begin again.
+                # The partial file is as long as the file or longer: start again.
                 self.part.unlink()
                 return self(url, output_file, pooch)
             answer.raise_for_status()
@@ -61,5 +61,5 @@ class ResumingDownloader:
 
 
 def _continues(answer: Any, here: int) -> bool:
-    """Whether the answer goes on from the byte that was asked for: some servers send everything again."""
+    """Whether the answer starts at the requested byte: some servers send the whole file again."""
     return answer.status_code == 206 and answer.headers.get("Content-Range", "").startswith(f"bytes {here}-")

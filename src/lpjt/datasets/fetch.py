@@ -1,4 +1,4 @@
-"""Downloads into a cache, and checks of what is there: several mirrors, checksums, nothing half done."""
+"""Downloading files into the cache from several mirrors, and comparing files with their checksums."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -12,49 +12,50 @@ from lpjt.datasets.download import ResumingDownloader
 from lpjt.datasets.registry import DataError, DataFile, DataSet, find_set
 from lpjt.datasets.where import cache_directory, find_file, places, roots
 
-#: Seconds without a byte after which a mirror is given up.
+#: Seconds without data before a mirror is given up.
 TIMEOUT = 30.0
-#: A connection that breaks off is taken up again so many times before the next mirror is tried.
+#: Number of attempts per mirror when the connection breaks.
 ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class FileStatus:
-    """What is known of one file (or of one folder of images) of a set."""
+    """The state of one file (or of one folder of images) of a set."""
 
     data: str
     file: str
     path: Path | None
-    state: Literal["ok", "differs", "unknown", "missing"]  # "unknown": there, but no checksum to compare with
+    state: Literal["ok", "differs", "unknown", "missing"]  # "unknown": found, but its checksum is not recorded
     size: int | None = None
-    wanted: str | None = None  # sha256, or a number of images
+    expected: str | None = None  # sha256, or the number of images
     found: str | None = None
 
 
 def fetch(
     name: str, *, progress: bool = True, timeout: float = TIMEOUT, on_file: Callable[[str, Path], None] | None = None
 ) -> list[Path]:
-    """Download what is missing of a set into the cache.
+    """Download the missing files of a set into the cache.
 
     Parameters
     ----------
     name : str
-        A set of the registry.
+        A data set of the registry.
     progress : bool
-        Whether to show a bar a file; it needs rich.
+        Whether to show a progress bar per file, which needs rich.
     timeout : float
-        Seconds without a byte after which a mirror is given up.
+        Seconds without data before a mirror is given up.
     on_file : callable
-        Told, for each file, "found" or "fetched" and where it is.
+        Called for each file with "found" or "fetched" and its path.
 
     Returns
     -------
-    list of paths, one a file
+    list of Path
+        One per file.
 
     Raises
     ------
     DataError
-        A file could not be had from any mirror, or has none; the line says where to put it by hand. The files before
+        No mirror has a file, or all mirrors failed; the message says where to put it by hand. Files downloaded before
         it stay in the cache.
     """
     data = find_set(name)
@@ -79,7 +80,7 @@ def fetch(
 
 
 def check(name: str) -> list[FileStatus]:
-    """What is there of a set: each file with its size and checksum, compared with the registry's."""
+    """The files of a set with their sizes and checksums, compared with those of the registry."""
     data = find_set(name)
     if not data.files:
         return [_check_images(data, domain) for domain in data.domains.values()]
@@ -89,7 +90,7 @@ def check(name: str) -> list[FileStatus]:
 def _check_file(data: DataSet, file: DataFile) -> FileStatus:
     path = find_file(data, file)
     if path is None:
-        return FileStatus(data.name, file.name, None, "missing", wanted=file.sha256)
+        return FileStatus(data.name, file.name, None, "missing", expected=file.sha256)
     found, size = file_sha256(path), path.stat().st_size
     if file.sha256 is None:
         return FileStatus(data.name, file.name, path, "unknown", size, None, found)
@@ -100,23 +101,23 @@ def _check_file(data: DataSet, file: DataFile) -> FileStatus:
 def _check_images(data: DataSet, domain: Any) -> FileStatus:
     folders = [root / data.folder / domain.group for root in roots()]
     folder = next((path for path in folders if path.is_dir()), None)
-    wanted = f"{domain.rows} images"
+    expected = f"{domain.rows} images"
     if folder is None:
-        return FileStatus(data.name, domain.group, None, "missing", wanted=wanted)
+        return FileStatus(data.name, domain.group, None, "missing", expected=expected)
     sizes = [path.stat().st_size for path in folder.glob("*/*.jpg")]
     state: Any = "ok" if len(sizes) == domain.rows else "differs"
-    return FileStatus(data.name, domain.group, folder, state, sum(sizes), wanted, f"{len(sizes)} images")
+    return FileStatus(data.name, domain.group, folder, state, sum(sizes), expected, f"{len(sizes)} images")
 
 
 def _differs(path: Path, file: DataFile, data: DataSet) -> bool:
-    """Whether a file of the cache is not what it should be; files of LPJT_DATA are the user's own and stay."""
+    """Whether a cached file has a wrong checksum; files in LPJT_DATA belong to the user and are never replaced."""
     cache = cache_directory()
     in_cache = cache is not None and path.is_relative_to(cache)
     return in_cache and file.sha256 is not None and file_sha256(path) not in (file.sha256, *file.equals)
 
 
 def _download(data: DataSet, file: DataFile, *, progress: bool, timeout: float) -> Path:
-    """Try the mirrors in order; every failure is in the error when all of them fail."""
+    """Try the mirrors in order; if all of them fail, the error lists every failure."""
     try:
         import pooch
     except ImportError as error:
@@ -138,14 +139,14 @@ def _download(data: DataSet, file: DataFile, *, progress: bool, timeout: float) 
 
 
 def _try_mirror(pooch: Any, url: str, file: DataFile, folder: Path, downloader: ResumingDownloader) -> str | None:
-    """Download from one mirror: None, or why it failed. pooch compares checksums before the file has its name."""
+    """Download from one mirror: None, or why it failed. pooch checks the checksum before it renames the file."""
     reason = ""
     for _ in range(ATTEMPTS):
         try:
             pooch.retrieve(url, known_hash=f"sha256:{file.sha256}", fname=file.name, path=folder, downloader=downloader)
             return None
         except ValueError as error:
-            # Not the file. Bytes of an earlier, broken download may be to blame: once more from the start.
+            # A wrong checksum may come from an earlier, broken download: try once more from the start.
             if "hash" not in str(error).lower():
                 return _short(error)
             reason = "its checksum differs, " + _both_hashes(error, file)
@@ -154,7 +155,7 @@ def _try_mirror(pooch: Any, url: str, file: DataFile, folder: Path, downloader: 
         except OSError as error:
             reason = _short(error)
             if getattr(error, "response", None) is not None:
-                return reason  # the server answered, and the answer was no
+                return reason  # the server refused
     return reason
 
 
@@ -165,7 +166,7 @@ def _both_hashes(error: Exception, file: DataFile) -> str:
 
 
 def _short(error: Exception) -> str:
-    """The last and plainest words of a nested error."""
+    """A short description of a nested error."""
     import requests
 
     if isinstance(error, requests.exceptions.Timeout) or "timed out" in str(error).lower():
@@ -179,7 +180,7 @@ def _short(error: Exception) -> str:
 
 @contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Without pooch's own lines: what happens is told by the bar and by the error."""
+    """Silence pooch's log: the progress bar and the error say what happens."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
@@ -190,7 +191,7 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 @contextmanager
 def _bar(name: str, *, shown: bool) -> Iterator[Callable[[int, int | None], None]]:
-    """A bar that follows the bytes of one file, on standard error."""
+    """A progress bar for the bytes of one file, on standard error."""
     if not shown:
         yield lambda have, total: None
         return

@@ -1,4 +1,4 @@
-"""Readers for layouts beyond `lpjt.files`: idx, HDF5, features in numbered csv columns, the CDLS demonstration."""
+"""Readers of layouts that `lpjt.files` does not read: idx, HDF5, csv without names, the CDLS demonstration."""
 
 import gzip
 import struct
@@ -10,7 +10,7 @@ import numpy as np
 from scipy import io
 
 from lpjt.datasets.records import DataError
-from lpjt.files import FileError, read_table
+from lpjt.files import FileError, read_domain
 
 _MATRICES = (
     "x",
@@ -31,14 +31,14 @@ _IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Array of an idx file, packed or not: two zero bytes, type, number of sizes, the sizes (big endian), the cells."""
+    """Array of an idx file, compressed or not: two zero bytes, type, number of sizes, sizes (big endian), cells."""
     with open(path, "rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
+        compressed = file.read(2) == b"\x1f\x8b"
     try:
-        with gzip.open(path, "rb") if packed else open(path, "rb") as file:
+        with gzip.open(path, "rb") if compressed else open(path, "rb") as file:
             content = file.read()
     except (EOFError, OSError) as error:
-        raise DataError(f"{path}: cannot be unpacked ({error}). It may be truncated: fetch it again.") from error
+        raise DataError(f"{path}: cannot be decompressed ({error}). It may be truncated: fetch it again.") from error
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES:
         raise DataError(
             f"{path}: not an idx file (it begins with {content[:4].hex(' ') or 'nothing'}). Fetch it again."
@@ -46,14 +46,16 @@ def read_idx(path: Path) -> np.ndarray:
     n_sizes, dtype = content[3], np.dtype(_IDX_TYPES[content[2]])
     start = 4 + 4 * n_sizes
     shape = struct.unpack(f">{n_sizes}I", content[4:start]) if len(content) >= start else (0,)
-    wanted, found = int(np.prod(shape)) * dtype.itemsize, len(content) - start
-    if wanted != found:
-        raise DataError(f"{path}: {wanted} bytes of cells are announced, {found} are there. Fetch the file again.")
+    expected, found = int(np.prod(shape)) * dtype.itemsize, len(content) - start
+    if expected != found:
+        raise DataError(
+            f"{path}: the header announces {expected} bytes of cells, but the file has {found}. Fetch it again."
+        )
     return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
 def read_idx_pairs(paths: Iterable[Path]) -> tuple[np.ndarray, np.ndarray]:
-    """Images and labels, images and labels, ...: rows of all pairs below each other."""
+    """Rows and labels of alternating files of images and labels, stacked."""
     arrays = [read_idx(path) for path in paths]
     names = list(paths)
     for images, labels, name in zip(arrays[::2], arrays[1::2], names[1::2], strict=True):
@@ -64,7 +66,7 @@ def read_idx_pairs(paths: Iterable[Path]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_hdf5(path: Path) -> dict[str, np.ndarray]:
-    """Numeric arrays of an HDF5 file under their paths, such as train/data; MATLAB's are turned to its own order."""
+    """Numeric arrays of an HDF5 file by path, such as train/data; arrays of MATLAB are transposed to its order."""
     try:
         import h5py
     except ImportError as error:
@@ -87,21 +89,25 @@ def read_hdf5(path: Path) -> dict[str, np.ndarray]:
 def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Rows and labels of usps.h5: the groups train and test, each with data and target."""
     arrays = read_hdf5(path)
-    wanted = ["train/data", "test/data", "train/target", "test/target"]
-    missing = [name for name in wanted if name not in arrays]
+    names = ["train/data", "test/data", "train/target", "test/target"]
+    missing = [name for name in names if name not in arrays]
     if missing:
-        raise DataError(f"{path}: no array {missing[0]} (found: {_listed(arrays)}). {', '.join(wanted)} are wanted.")
-    X = np.vstack([arrays[name].reshape(len(arrays[name]), -1) for name in wanted[:2]])
-    return X, np.concatenate([arrays[name].ravel() for name in wanted[2:]]).astype(np.int64)
+        raise DataError(
+            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). The file must have {', '.join(names)}."
+        )
+    X = np.vstack([arrays[name].reshape(len(arrays[name]), -1) for name in names[:2]])
+    return X, np.concatenate([arrays[name].ravel() for name in names[2:]]).astype(np.int64)
 
 
 def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of one domain of CDLS's demonstration: S, or T (the labelled rows) above Ttest."""
+    """Rows and labels of one domain of the CDLS demonstration: S, or T (the labelled rows) followed by Ttest."""
     arrays = read_mat(path)
     names = ["S"] if role == "source" else ["T", "Ttest"]
     missing = [name for part in names for name in (part, f"{part}_Label") if name not in arrays]
     if missing:
-        raise DataError(f"{path}: no array {missing[0]} (found: {_listed(arrays)}). S, T, Ttest and labels are wanted.")
+        raise DataError(
+            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). It must have S, T, Ttest and their labels."
+        )
     X = np.vstack([arrays[name] for name in names])
     return X, np.concatenate([arrays[f"{name}_Label"].ravel() for name in names]).astype(np.int64)
 
@@ -112,7 +118,7 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
         arrays = io.loadmat(path)
     except NotImplementedError:
         return read_hdf5(path)
-    # The parser fails in as many ways as there are broken files.
+    # The parser raises many types of errors on broken files.
     except Exception as error:
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         raise DataError(f"{path}: cannot be read as mat ({reason}). It may be truncated: fetch it again.") from error
@@ -120,10 +126,10 @@ def read_mat(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_features(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and labels of deep features as they are found: mat, h5, npz, csv or parquet.
+    """Rows and labels of a file of deep features: mat, h5, npz, csv or parquet.
 
-    mat and h5 hold one array of features, (n, width) with or without further sizes of one (pooled maps), and one of n
-    labels; csv has numbers alone with the label in the last column, or a header line that names the label's column.
+    mat and h5 hold an array of features, (n, width) with or without further dimensions of size 1 (pooled maps), and an
+    array of n labels. csv has either only numbers, with the label in the last column, or a header that names the label.
     """
     suffix = path.suffix.lower()
     if suffix in (".mat", ".h5", ".hdf5"):
@@ -131,12 +137,12 @@ def read_features(path: Path) -> tuple[np.ndarray, np.ndarray]:
     if suffix == ".csv" and (header := _bare_numbers(path)) is not None:
         return _read_bare_csv(path, header)
     try:
-        table = read_table(path)
+        domain = read_domain(path)
     except FileError as error:
         raise DataError(str(error)) from error
-    if table.y is None:
-        raise DataError(f"{path}: no labels found ({table.description}). Save them beside the features as labels.")
-    return table.X, table.y
+    if domain.y is None:
+        raise DataError(f"{path}: no labels found ({domain.description}). Save them beside the features as labels.")
+    return domain.X, domain.y
 
 
 def _features_of(arrays: Mapping[str, np.ndarray], path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -153,13 +159,13 @@ def _features_of(arrays: Mapping[str, np.ndarray], path: Path) -> tuple[np.ndarr
         X = X.T
     if len(X) != len(y):
         raise DataError(
-            f"{path}: {len(y)} labels, but features of {X.shape[0]} x {X.shape[1]}. One label a row is wanted."
+            f"{path}: {len(y)} labels, but features of {X.shape[0]} x {X.shape[1]}. Give one label per row."
         )
     return X, y.astype(np.int64)
 
 
 def _bare_numbers(path: Path) -> int | None:
-    """Header lines, 0 or 1, of a csv file whose columns have no names; None where they have."""
+    """Number of header lines, 0 or 1, of a csv file whose columns have no names; None if they have names."""
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         cells = file.readline().split(",")
     try:
@@ -170,7 +176,7 @@ def _bare_numbers(path: Path) -> int | None:
 
 
 def _read_bare_csv(path: Path, header: int) -> tuple[np.ndarray, np.ndarray]:
-    """Features in float32 (VisDA has 152397 x 2048 of them), the label in the last column."""
+    """Features in float32, because VisDA has 152397 x 2048 of them, and labels from the last column."""
     try:
         import pandas
     except ImportError as error:
@@ -183,7 +189,7 @@ def _read_bare_csv(path: Path, header: int) -> tuple[np.ndarray, np.ndarray]:
     labels = cells[:, -1]
     fractions = labels[labels != np.round(labels)]
     if len(fractions):
-        raise DataError(f"{path}: the last column holds fractions, such as {fractions[0]}. Labels are wanted there.")
+        raise DataError(f"{path}: the last column holds fractions, such as {fractions[0]}. It must hold the labels.")
     return cells[:, :-1], labels.astype(np.int64)
 
 

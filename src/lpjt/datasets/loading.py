@@ -1,4 +1,4 @@
-"""From the files of a set to rows and labels, one domain at a time, shapes and classes checked."""
+"""Loading the domains of a data set as rows and labels, with checks of their shapes and classes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,21 +10,21 @@ from scipy import sparse
 from lpjt.datasets import layouts
 from lpjt.datasets.registry import DataError, DataSet, Domain, find_domain, find_set
 from lpjt.datasets.where import find_file, require_file
-from lpjt.files import FileError, read_table
+from lpjt.files import FileError, read_domain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledRows:
-    """One domain: rows, labels, the files they were read from."""
+    """Rows and labels of one domain, and the files that they were read from."""
 
-    X: Any  # (n, width), float64 (float32 for sets too large for it) or csr_array
+    X: Any  # (n, width), float64 (float32 for large sets), dense or csr_array
     y: np.ndarray  # (n,), int64
     files: tuple[Path, ...]
-    images: np.ndarray | None = None  # (n,), the photograph of each row where the file names it
+    images: np.ndarray | None = None  # (n,), the photograph of each row if the file names it
 
 
 def load_domains(name: str) -> dict[str, LabelledRows]:
-    """Every domain of a set, by its name."""
+    """All domains of a set, by name."""
     return {domain: load_domain(name, domain) for domain in find_set(name).domains}
 
 
@@ -43,7 +43,7 @@ def load_domain(name: str, domain: str) -> LabelledRows:
     Raises
     ------
     DataError
-        A file is missing, cannot be read or has other shapes than the registry says; the line names it.
+        A file is missing, cannot be read, or differs in shape from the registry; the message names it.
     """
     data = find_set(name)
     spec = find_domain(data, domain)
@@ -56,13 +56,13 @@ def load_domain(name: str, domain: str) -> LabelledRows:
 
 
 def domain_files(name: str, domain: str) -> tuple[Path, ...]:
-    """The files that a domain is read from; a DataError where one is missing says how to get it."""
+    """The files of a domain; if one is missing, the DataError says how to get it."""
     data = find_set(name)
     return _locate(data, find_domain(data, domain))[0]
 
 
 def _locate(data: DataSet, spec: Domain) -> tuple[tuple[Path, ...], str]:
-    """The files of a domain and which half of them: the other half of the twin where that alone is there."""
+    """The files of a domain and the role to read; if only its twin file exists, the other role of that."""
     if spec.twin is not None and find_file(data, spec.files[0]) is None:
         twin = find_file(data, spec.twin)
         if twin is not None:
@@ -80,18 +80,18 @@ def _read(spec: Domain, paths: tuple[Path, ...], role: Any) -> tuple[Any, Any, n
     if spec.layout == "features":
         return *layouts.read_features(paths[0]), None
     try:
-        table = read_table(paths[0], role=role)
+        domain = read_domain(paths[0], role=role)
     except DataError:
         raise
     except FileError as error:
         raise DataError(str(error)) from error
-    if table.y is None:
-        raise DataError(f"{paths[0]}: no labels found ({table.description}). Get the file again.")
-    return table.X, table.y, table.ids
+    if domain.y is None:
+        raise DataError(f"{paths[0]}: no labels found ({domain.description}). Get the file again.")
+    return domain.X, domain.y, domain.ids
 
 
 def _check_shape(data: DataSet, spec: Domain, X: Any, y: Any, paths: tuple[Path, ...]) -> None:
-    """Compare with the registry; a file of another set under the same name ends here."""
+    """Refuse rows that differ from the registry, such as those of another set's file of the same name."""
     rows, width = X.shape
     n_classes = len(np.unique(y)) if y.dtype != object else -1
     widths = " or ".join(map(str, data.widths))
@@ -99,26 +99,26 @@ def _check_shape(data: DataSet, spec: Domain, X: Any, y: Any, paths: tuple[Path,
         raise DataError(f"{paths[0]}: some cells are not finite. Get the file again.")
     if rows != spec.rows or width not in data.widths:
         raise DataError(
-            f"{paths[0]}: found {rows} rows of {width} columns; {spec.rows} rows of {widths} are wanted for "
+            f"{paths[0]}: found {rows} rows of {width} columns; expected {spec.rows} rows of {widths} for "
             f"'{spec.name}' of {data.name}. It is another file, or an incomplete one: replace it."
         )
     if n_classes != data.n_classes:
         found = f"{n_classes} classes" if n_classes >= 0 else "rows without a label"
         raise DataError(
-            f"{paths[0]}: found {found}; {data.n_classes} classes are wanted for '{spec.name}' of {data.name}. "
+            f"{paths[0]}: found {found}; expected {data.n_classes} classes for '{spec.name}' of {data.name}. "
             "It is another file: replace it."
         )
 
 
 def _as_rows(X: Any, data: DataSet) -> Any:
-    dtype = np.float32 if data.single else np.float64
+    dtype = np.float32 if data.float32 else np.float64
     if sparse.issparse(X):
         return sparse.csr_array(X, dtype=dtype)
     return np.ascontiguousarray(X, dtype=dtype)
 
 
 def _as_labels(y: np.ndarray, data: DataSet, spec: Domain, paths: tuple[Path, ...]) -> np.ndarray:
-    """Labels as whole numbers; moved where a set's files begin to count at 0 or at 1, as their makers liked."""
+    """Labels as integers, shifted to start at `first_class`: some copies of a file count from 0, others from 1."""
     if y.dtype.kind not in "iu":
         raise DataError(f"{paths[0]}: the labels are not whole numbers, such as {y[0]!r}. Replace the file.")
     y = y.astype(np.int64)
@@ -126,7 +126,7 @@ def _as_labels(y: np.ndarray, data: DataSet, spec: Domain, paths: tuple[Path, ..
         return y
     if y.max() - y.min() + 1 != data.n_classes:
         raise DataError(
-            f"{paths[0]}: labels from {y.min()} to {y.max()}; {data.n_classes} in a row are wanted for "
+            f"{paths[0]}: labels from {y.min()} to {y.max()}; expected {data.n_classes} consecutive ones for "
             f"'{spec.name}' of {data.name}. Replace the file."
         )
     return y - y.min() + data.first_class

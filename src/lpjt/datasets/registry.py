@@ -1,12 +1,13 @@
-"""Every data set that the package knows, under the name by which commands and tables call it."""
+"""The registry of data sets, by the names that commands and tables use."""
 
 import difflib
+from collections.abc import Iterable
 
 from lpjt.datasets import registry_office as office
 from lpjt.datasets import registry_others as others
 from lpjt.datasets.records import DataError, DataFile, DataSet, Domain
 
-#: The registry. Sets of the paper first, then those that were added.
+#: The registry: the data sets of the paper, then the others.
 SETS: dict[str, DataSet] = {
     data.name: data
     for data in (
@@ -31,21 +32,21 @@ SETS: dict[str, DataSet] = {
 
 
 def find_set(name: str) -> DataSet:
-    """The set called `name`, or an error that names the nearest."""
+    """The set called `name`, or an error with the nearest name."""
     if name not in SETS:
         raise DataError(f"'{name}' is not a data set ({nearest(name, SETS)}).")
     return SETS[name]
 
 
 def find_domain(data: DataSet, name: str) -> Domain:
-    """The domain of a set called `name`, or an error that names the nearest."""
+    """The domain of a set called `name`, or an error with the nearest name."""
     if name not in data.domains:
         raise DataError(f"{data.name} has no domain '{name}' ({nearest(name, data.domains)}).")
     return data.domains[name]
 
 
-def nearest(name: str, known) -> str:
-    """Words that name the nearest of the known names, or all of them where none is near."""
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A phrase with the known name nearest to `name`, or with all known names if none is near."""
     folded = {str(other).lower(): str(other) for other in known}
     near = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
     if near:

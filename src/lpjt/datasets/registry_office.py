@@ -1,6 +1,6 @@
-"""The sets of the paper made of photographs: Office-Caltech in its feature spaces, Office-Home, VisDA."""
+"""Sets of photographs: Office-Caltech with several kinds of features, Office-Home, VisDA."""
 
-from lpjt.datasets.records import DataFile, DataSet, Domain, by_name, github
+from lpjt.datasets.records import DataFile, DataSet, Domain, Layout, by_name, github
 
 _OFFICE = (
     "Saenko et al., Adapting visual category models to new domains, ECCV 2010; Griffin et al., Caltech-256, 2007; "
@@ -11,14 +11,14 @@ _TITLES = {"C": "Caltech-256", "A": "amazon", "W": "webcam", "D": "dslr"}
 _ROWS = {"C": 1123, "A": 958, "W": 295, "D": 157}
 
 
-def _domain(key: str, file: DataFile, layout="table") -> Domain:
+def _domain(key: str, file: DataFile, layout: Layout = "table") -> Domain:
     return Domain(key, _TITLES[key], (file,), _ROWS[key], layout)
 
 
-def _surf(key: str, name: str, sha256: str, *others: str) -> Domain:
+def _surf(key: str, name: str, sha256: str, *aliases: str) -> Domain:
     path = f"code/BDA/data/{name}"
     mirrors = github("jindongwang/transferlearning", "73cb050b7e8b969b9d0ebb04a9377aa033043eb2", path)
-    return _domain(key, DataFile(name, others, sha256, mirrors=mirrors))
+    return _domain(key, DataFile(name, aliases, sha256, mirrors=mirrors))
 
 
 SURF = DataSet(
@@ -48,9 +48,9 @@ SURF = DataSet(
 )
 
 
-def _decaf(key: str, name: str, sha256: str | None, *others: str) -> Domain:
+def _decaf(key: str, name: str, sha256: str | None, *aliases: str) -> Domain:
     mirrors = github("LeiTian-qj/CMMS", "1c7c45b858bd", f"data/Office-Caltech10/{name}") if sha256 else ()
-    return _domain(key, DataFile(name, others, sha256, mirrors=mirrors))
+    return _domain(key, DataFile(name, aliases, sha256, mirrors=mirrors))
 
 
 DECAF6 = DataSet(
@@ -79,8 +79,8 @@ DECAF6 = DataSet(
 )
 
 
-def _vgg(key: str, name: str, *others: str) -> Domain:
-    return _domain(key, DataFile(name, others))
+def _vgg(key: str, name: str, *aliases: str) -> Domain:
+    return _domain(key, DataFile(name, aliases))
 
 
 VGG = DataSet(
@@ -154,7 +154,7 @@ EFFICIENTNET = DataSet(
 
 
 def _home(key: str, stem: str, rows: int, short: str) -> Domain:
-    others = (
+    aliases = (
         f"OfficeHome-{stem}-vgg-fc7.mat",
         f"OfficeHome-{short}-vgg-fc7.mat",
         f"{stem}_fc7.mat",
@@ -165,7 +165,7 @@ def _home(key: str, stem: str, rows: int, short: str) -> Domain:
         f"{stem}.npz",
         f"{stem}.h5",
     )
-    return Domain(key, stem, (DataFile(f"{stem}-vgg-fc7.mat", others),), rows, "features")
+    return Domain(key, stem, (DataFile(f"{stem}-vgg-fc7.mat", aliases),), rows, "features")
 
 
 OFFICE_HOME = DataSet(
@@ -233,7 +233,7 @@ VISDA = DataSet(
     "ResNet-50 features (train_train.csv, train_validation.csv) are on the data page of the repository "
     "jindongwang/transferlearning; or extract them from the images of the challenge",
     first_class=0,
-    single=True,
+    float32=True,
 )
 
 IMAGES = DataSet(

@@ -1,15 +1,15 @@
-"""The other sets: digits, faces, objects on a turntable, reviews, and the heterogeneous demonstration."""
+"""The other sets: digits, faces, objects on a turntable, reviews, and the CDLS demonstration."""
 
 from lpjt.datasets.records import DataFile, DataSet, Domain, by_name, github
 
 _RESEARCH = "no licence stated; for research, cite the authors"
 
 
-def _lsa(name: str, path: str, sha256: str, *others: str) -> DataFile:
-    return DataFile(name, others, sha256, mirrors=github("jtahmores/LSA", "4698659aa7cd", f"datasets/{path}"))
+def _lsa(name: str, path: str, sha256: str, *aliases: str) -> DataFile:
+    return DataFile(name, aliases, sha256, mirrors=github("jtahmores/LSA", "4698659aa7cd", f"datasets/{path}"))
 
 
-# Both files of a pair hold the same rows, the halves exchanged: either will do.
+# Both files hold the same rows with source and target exchanged, so either is sufficient.
 _MNIST_USPS = _lsa(
     "MNIST_vs_USPS.mat",
     "Digit/MNIST_vs_USPS.mat",
@@ -43,7 +43,7 @@ _MNIST_HOSTS = ("https://ossci-datasets.s3.amazonaws.com/mnist", "https://storag
 
 
 def _mnist(name: str, sha256: str, *equals: str) -> DataFile:
-    """The file as first published; `equals` are the unpacked one and one packed anew."""
+    """The file as first published; `equals` are checksums of its decompressed and of a recompressed copy."""
     mirrors = tuple(f"{host}/{name}.gz" for host in _MNIST_HOSTS)
     dotted = name.replace("-idx", ".idx")
     return DataFile(f"{name}.gz", (name, dotted, f"{dotted}.gz"), sha256, equals, mirrors)
@@ -93,7 +93,7 @@ MNIST_FULL = DataSet(
     _DIGITS,
     "CC BY-SA 3.0",
     "the files of LeCun et al., on several hosts",
-    single=True,
+    float32=True,
 )
 
 USPS_FULL = DataSet(
@@ -174,10 +174,10 @@ COIL = DataSet(
 _REVIEWS = "Blitzer et al., Biographies, Bollywood, boom-boxes and blenders, ACL 2007"
 
 
-def _reviews_400(key: str, name: str, rows: int, sha256: str, *others: str) -> Domain:
+def _reviews_400(key: str, name: str, rows: int, sha256: str, *aliases: str) -> Domain:
     path = f"dataset/amazon_review/amazon_review/{name}"
     mirrors = github("luffy-yu/transfer_learning_baseline_toolbox_oop", "9420fd2dc5b7", path)
-    return Domain(key, name.split("_")[0], (DataFile(name, others, sha256, mirrors=mirrors),), rows)
+    return Domain(key, name.split("_")[0], (DataFile(name, aliases, sha256, mirrors=mirrors),), rows)
 
 
 AMAZON_400 = DataSet(
@@ -259,8 +259,10 @@ CDLS_DEMO = DataSet(
     "The demonstration of CDLS, DeCAF6 to SURF",
     "hda_cdls_demo",
     by_name(
-        Domain("amazon DeCAF", "amazon, DeCAF6, 20 rows a class", (_CDLS_FILE,), 200, "cdls"),
-        Domain("dslr SURF", "dslr, SURF, first the 3 labelled rows a class", (_CDLS_FILE,), 157, "cdls", "target"),
+        Domain("amazon DeCAF", "amazon, DeCAF6, 20 rows per class", (_CDLS_FILE,), 200, "cdls"),
+        Domain(
+            "dslr SURF", "dslr, SURF, the 3 labelled rows per class come first", (_CDLS_FILE,), 157, "cdls", "target"
+        ),
     ),
     (4096, 800),
     10,

@@ -1,4 +1,4 @@
-"""Where the files of a set are: the directory that LPJT_DATA names, then the cache of downloads."""
+"""Where the files of a set are: in the directory that LPJT_DATA names, or in the download cache."""
 
 import os
 from collections import Counter
@@ -8,18 +8,18 @@ from lpjt.datasets.registry import SETS, DataError, DataFile, DataSet
 
 
 def data_directory() -> Path | None:
-    """The directory of files that are already there, or None where LPJT_DATA names none."""
+    """The user's data directory, or None if LPJT_DATA is not set."""
     named = os.environ.get("LPJT_DATA")
     if not named:
         return None
     path = Path(named).expanduser()
     if not path.is_dir():
-        raise DataError(f"LPJT_DATA names {path}, which is not a directory. Make it, or unset LPJT_DATA.")
+        raise DataError(f"LPJT_DATA names {path}, which is not a directory. Create it, or unset LPJT_DATA.")
     return path
 
 
 def cache_directory() -> Path | None:
-    """The directory of downloads: LPJT_CACHE, or pooch's for this package; None without either."""
+    """The download cache: LPJT_CACHE, or pooch's directory for this package; None without either."""
     named = os.environ.get("LPJT_CACHE")
     if named:
         return Path(named).expanduser()
@@ -31,17 +31,17 @@ def cache_directory() -> Path | None:
 
 
 def roots() -> list[Path]:
-    """The directories that are searched, in this order."""
+    """The directories that are searched, in order."""
     return [path for path in (data_directory(), cache_directory()) if path is not None]
 
 
 def find_file(data: DataSet, file: DataFile) -> Path | None:
-    """Where a file of a set lies, under any name in use, or None."""
+    """The path of a file of a set under any of its names, or None."""
     return next((path for root in roots() for path in _candidates(root, data, file) if path.is_file()), None)
 
 
 def require_file(data: DataSet, file: DataFile) -> Path:
-    """Where a file of a set lies, or one line that says how to get it."""
+    """The path of a file of a set, or an error that says how to get it."""
     path = find_file(data, file)
     if path is None:
         raise DataError(f"{data.name}: the file {file.name} is missing. {how_to_get(data, file)}")
@@ -49,7 +49,7 @@ def require_file(data: DataSet, file: DataFile) -> Path:
 
 
 def how_to_get(data: DataSet, file: DataFile) -> str:
-    """One sentence or two: the command, and where the file goes by hand."""
+    """How to get a file: the command that fetches it, if there is one, and the folder to put it in."""
     fetched = (
         f"Fetch it with `lpjt data fetch {data.name}`, or put" if file.mirrors else f"Get it ({data.where}) and put"
     )
@@ -57,7 +57,7 @@ def how_to_get(data: DataSet, file: DataFile) -> str:
 
 
 def places(data: DataSet) -> str:
-    """The directories in which the files of a set are looked for, in words."""
+    """A phrase with the folders that are searched for the files of a set."""
     folders = [str(root / data.folder) for root in roots()]
     if data_directory() is None:
         folders.insert(0, f"in the folder {data.folder} of a directory that LPJT_DATA names")
@@ -66,7 +66,7 @@ def places(data: DataSet) -> str:
 
 
 def image_file(name: str) -> Path:
-    """The photograph that a row of the extracted features was made of, such as amazon/mug/frame_0001.jpg."""
+    """The photograph from which a row of features was extracted, such as amazon/mug/frame_0001.jpg."""
     data = SETS["office-images"]
     for root in roots():
         if (root / data.folder / name).is_file():
@@ -75,17 +75,17 @@ def image_file(name: str) -> Path:
 
 
 def _candidates(root: Path, data: DataSet, file: DataFile) -> list[Path]:
-    """Where a file may lie below a root: the set's folder, then the root itself under names of no other set."""
-    names = [name for name in (file.name, *file.others) if "/" not in name]
+    """Possible paths of a file: in the folder of its set, or directly in the root if no other set uses the name."""
+    names = [name for name in (file.name, *file.aliases) if "/" not in name]
     in_folder = [root / data.folder / name for name in names]
-    as_paths = [root / name for name in file.others if "/" in name]
+    as_paths = [root / name for name in file.aliases if "/" in name]
     shared = _shared_names()
     return [*in_folder, *as_paths, *(root / name for name in names if name not in shared)]
 
 
 def _shared_names() -> set[str]:
-    """Names that files of two sets go by: amazon.mat says nothing of its features."""
+    """File names that several sets use: amazon.mat does not say which features it holds."""
     counts = Counter(
-        name for data in SETS.values() for name in {n for file in data.files for n in (file.name, *file.others)}
+        name for data in SETS.values() for name in {n for file in data.files for n in (file.name, *file.aliases)}
     )
     return {name for name, count in counts.items() if count > 1}

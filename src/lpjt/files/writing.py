@@ -1,4 +1,4 @@
-"""Writing predicted labels: whole, or not at all."""
+"""Writing predicted labels: the complete file or none."""
 
 import csv
 import os
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from lpjt.files.table import FileError
+from lpjt.files.domain import FileError
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 def check_output(path: Path, inputs: Iterable[Path] = ()) -> Path:
-    """Refuse, before any work is done, an output file that could not be written or would destroy an input."""
+    """Refuse, before any work is done, an output file that cannot be written or would overwrite an input."""
     path = Path(path)
     if path.suffix.lower() not in {*_SEPARATORS, ".parquet"}:
-        raise FileError(f"{path}: unknown kind of output. Name it .csv, .tsv or .parquet.")
+        raise FileError(f"{path}: unknown output format. Name it .csv, .tsv or .parquet.")
     if path.is_dir():
         raise FileError(f"{path}: this is a directory. Name a file in it.")
     if not path.parent.is_dir():
-        raise FileError(f"{path}: the directory {path.parent} does not exist. Make it first.")
+        raise FileError(f"{path}: the directory {path.parent} does not exist. Create it first.")
     if not os.access(path.parent, os.W_OK):
-        raise FileError(f"{path}: the directory {path.parent} is not writable. Choose another.")
+        raise FileError(f"{path}: the directory {path.parent} is not writable. Choose another one.")
     if path.exists() and any(other.exists() and other.samefile(path) for other in inputs):
         raise FileError(f"{path}: the output would overwrite an input. Choose another name.")
     return path
@@ -36,7 +36,7 @@ def write_labels(
     ids: np.ndarray | None = None,
     id_name: str = "row",
 ) -> None:
-    """Write one line a row: id (the row's number from 0 without ids), label, confidence.
+    """Write one line per row: id (without ids, the number of the row from 0), label, confidence.
 
     The file appears under its name only when it is complete.
     """

@@ -1,4 +1,4 @@
-"""What every reader hands back, and what they share: names, labels, finite cells."""
+"""One domain as read from a file, and the checks that all readers share: names, labels, cells."""
 
 import difflib
 import re
@@ -28,37 +28,37 @@ class FileError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Wanted:
-    """What the caller knows of a file before it is read."""
+class ReadOptions:
+    """What the caller specifies about a file before it is read."""
 
     role: Literal["source", "target"] = "source"
-    label: str | None = None  # must be there
-    id_column: str | None = None  # must be there in a target; left out of the features of a source
-    like: "Table | None" = None  # a table of the other domain: its features are features here too
+    label: str | None = None  # label column, which must exist
+    id_column: str | None = None  # must exist in a target; in a source it is only excluded from the features
+    like: "FileDomain | None" = None  # a domain already read, whose features are features here too
 
     @property
     def features(self) -> frozenset[str]:
-        """Names that are features for certain, whatever they look like."""
+        """Columns that are features even if they look like labels or ids."""
         return frozenset(self.like.feature_names or ()) if self.like else frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """One domain, as read from one file; rows are samples."""
+class FileDomain:
+    """One domain as read from a file; rows are samples."""
 
     path: Path
-    kind: str
+    kind: str  # format of the file, such as "csv"
     X: Any  # ndarray or scipy.sparse CSR, (n_rows, n_columns)
-    y: np.ndarray | None = None  # int64 or str; object with None where some labels are missing
+    y: np.ndarray | None = None  # int64 or str; object with None for missing labels
     ids: np.ndarray | None = None
-    feature_names: tuple[str, ...] | None = None  # None where the file names no columns
+    feature_names: tuple[str, ...] | None = None  # None if the file does not name its columns
     label_name: str | None = None
     id_name: str | None = None
     remarks: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
-        """One line: what was found."""
+        """What was found, in one line."""
         rows, columns = self.X.shape
         parts = [f"{rows} rows x {columns} columns ({self.kind})"]
         parts += [f"labels in '{self.label_name}'" if self.label_name else "no labels"]
@@ -67,53 +67,53 @@ class Table:
 
     @property
     def labelled(self) -> np.ndarray:
-        """Which rows have a label, as booleans (n_rows,)."""
+        """Mask of the rows that have a label, (n_rows,)."""
         if self.y is None:
             return np.zeros(self.X.shape[0], dtype=bool)
         return np.array([label is not None for label in self.y], dtype=bool)
 
 
-def plain(name: object) -> str:
-    """A column's name without case and spacing, for comparison with the common names."""
+def normalize_name(name: object) -> str:
+    """A name in lower case with underscores for spaces and hyphens, for comparison with the common names."""
     return re.sub(r"[\s\-]+", "_", str(name).strip().lower())
 
 
-def pick(name: str, names: Sequence[str], *, what: str, path: Path) -> str:
-    """The one of `names` that the caller meant by `name`, or an error with the nearest ones."""
+def find_name(name: str, names: Sequence[str], *, what: str, path: Path) -> str:
+    """The entry of `names` that the caller meant by `name`, or an error with the nearest ones."""
     if name in names:
         return name
-    folded = [other for other in names if plain(other) == plain(name)]
+    folded = [other for other in names if normalize_name(other) == normalize_name(name)]
     if len(folded) == 1:
         return folded[0]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"nearest: {quoted(near)}" if near else f"found: {quoted(names)}"
+    hint = f"nearest: {quote_names(near)}" if near else f"found: {quote_names(names)}"
     raise FileError(f"{path}: no {what} named '{name}' ({hint}).")
 
 
-def quoted(names: Iterable[str], limit: int = 5) -> str:
-    """Names in quotes, joined by commas, the rest counted."""
+def quote_names(names: Iterable[str], limit: int = 5) -> str:
+    """The first names in quotes, joined by commas, and the number of the others."""
     names = list(names)
     shown = ", ".join(f"'{name}'" for name in names[:limit])
     return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
 
 
 def clean_labels(values: Any, *, name: str, path: Path) -> np.ndarray:
-    """Labels of one type, whatever the file's: whole numbers as int64, the rest as text, missing as None.
+    """Labels of one type, whatever the type in the file: whole numbers as int64, others as text, missing as None.
 
-    A partly labelled column written by pandas holds ``1.0`` and blanks where the full one holds ``1``;
-    both must come out the same. ``007`` and ``NA`` stay text.
+    pandas writes a partly labelled column as ``1.0`` and blanks, and a complete one as ``1``; both must give the same
+    labels. ``007`` and ``NA`` stay text.
     """
     values = np.asarray(values).ravel()
     if values.dtype.kind in "iu":
         return values.astype(np.int64)
-    texts = np.array(["" if value is None else str(value).strip() for value in as_text(values)], dtype=str)
+    texts = np.array(["" if value is None else str(value).strip() for value in decode_text(values)], dtype=str)
     distinct, codes = np.unique(texts, return_inverse=True)
     missing = [text.lower() in _MISSING for text in distinct]
     present = [str(text) for text, gone in zip(distinct, missing, strict=True) if not gone]
     whole = all(_WHOLE.fullmatch(text) for text in present)
     if not whole:
         _refuse_fractions(present, name, path)
-    read: Callable = (lambda text: int(text.split(".")[0])) if whole else str
+    read: Callable[[str], int | str] = (lambda text: int(text.split(".")[0])) if whole else str
     cleaned = [None if gone else read(text) for text, gone in zip(distinct, missing, strict=True)]
     if any(missing):
         return np.array(cleaned, dtype=object)[codes]
@@ -121,26 +121,26 @@ def clean_labels(values: Any, *, name: str, path: Path) -> np.ndarray:
 
 
 def _refuse_fractions(labels: list[str], name: str, path: Path) -> None:
-    """Measured values are no classes: a regression target is told apart from labels here."""
+    """Refuse a regression target: measured values are not classes."""
     try:
         fraction = next((text for text in labels if not float(text).is_integer()), None)
     except ValueError:
         return
     if fraction is not None:
         raise FileError(
-            f"{path}: the labels in '{name}' are fractions, such as {fraction}. Classes are wanted: whole "
+            f"{path}: the labels in '{name}' are fractions, such as {fraction}. Classes must be whole "
             "numbers or text; name another column with --label."
         )
 
 
 def check_matrix(X: Any, *, path: Path, names: Sequence[str] | None = None) -> Any:
-    """Refuse what no method can use: nothing, a single number a row, complex or missing cells."""
+    """Refuse a matrix that no method can use: empty, not 2-D, not real, or with cells that are not finite."""
     if X.ndim != 2:
-        raise FileError(f"{path}: the array has shape {X.shape}. Two dimensions are wanted: rows, columns.")
+        raise FileError(f"{path}: the array has shape {X.shape}. It must have two dimensions, rows and columns.")
     if 0 in X.shape:
-        raise FileError(f"{path}: nothing in it ({X.shape[0]} rows, {X.shape[1]} feature columns).")
+        raise FileError(f"{path}: no data ({X.shape[0]} rows, {X.shape[1]} feature columns).")
     if X.dtype.kind not in "biuf":
-        raise FileError(f"{path}: the cells are of type {X.dtype}. Real numbers are wanted.")
+        raise FileError(f"{path}: the cells are of type {X.dtype}. They must be real numbers.")
     if X.dtype.kind == "f" and not np.isfinite(X.data if sparse.issparse(X) else X).all():
         rows, columns = _not_finite(X)
         column = f"'{names[columns[0]]}'" if names else columns[0]
@@ -161,7 +161,7 @@ def _not_finite(X: Any) -> tuple[np.ndarray, np.ndarray]:
     return entries.row[bad], entries.col[bad]
 
 
-def as_text(values: Any) -> np.ndarray:
-    """Ids as they were written; numbers stay numbers."""
+def decode_text(values: Any) -> np.ndarray:
+    """A flat array in which bytes are decoded as text; numbers stay numbers."""
     values = np.asarray(values).ravel()
     return np.char.decode(values, "utf-8") if values.dtype.kind == "S" else values
