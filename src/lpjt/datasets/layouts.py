@@ -141,7 +141,7 @@ def read_features(path: Path) -> tuple[np.ndarray, np.ndarray]:
     except FileError as error:
         raise DataError(str(error)) from error
     if domain.y is None:
-        raise DataError(f"{path}: no labels found ({domain.description}). Save them beside the features as labels.")
+        raise DataError(f"{path}: no labels found ({domain.description}). Save them in the same file as labels.")
     return domain.X, domain.y
 
 

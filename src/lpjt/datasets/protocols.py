@@ -1,4 +1,4 @@
-"""Protocols as code: from a table, a pair and a seed to a source, a target and the labels that may be seen."""
+"""The protocol of each table: the source, the target and the known target labels for a pair and a seed."""
 
 import hashlib
 from collections.abc import Iterable
@@ -18,21 +18,21 @@ _HALVED_NAMES = {"MNIST": ("digits", "MNIST"), "USPS": ("digits", "USPS"), "COIL
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A labelled source and a target whose labels are for the score alone, but for the rows in `given`."""
+    """A labelled source, and a target whose labels are used only for the score, except those of the rows in `given`."""
 
     table: str
     pair: str
     seed: int
-    X_source: Any  # (n_source, width_source), raw rows: the table's normalisation is left to the method
+    X_source: Any  # (n_source, width_source), raw: the method applies the normalisation of the table
     y_source: np.ndarray
     X_target: Any  # (n_target, width_target)
-    y_target: np.ndarray  # every true label, for the score
-    given: np.ndarray | None  # positions of the target rows whose label a method may see
-    checksum: str  # over the files read and the split
+    y_target: np.ndarray  # all true labels, for the score
+    given: np.ndarray | None  # indices of the target rows whose label a method may use
+    checksum: str  # of the files and the split
 
     @property
     def y_given(self) -> np.ndarray | None:
-        """Labels as a method may see them, (n_target,): None where unlabelled; None where nothing is given."""
+        """Target labels that a method may use, (n_target,), None for the other rows; None if no label is given."""
         if self.given is None:
             return None
         labels = np.full(len(self.y_target), None, dtype=object)
@@ -41,7 +41,7 @@ class Problem:
 
     @property
     def scored(self) -> np.ndarray:
-        """Which target rows count, as booleans (n_target,): those whose label is not given."""
+        """Mask of the target rows that are scored, (n_target,): those whose label is not given."""
         mask = np.ones(len(self.y_target), dtype=bool)
         if self.given is not None:
             mask[self.given] = False
@@ -49,14 +49,14 @@ class Problem:
 
 
 def load_problem(table: str, pair: str, seed: int = 0) -> Problem:
-    """Read the files of one pair of a table and make the split of a seed.
+    """Load one pair of a table and draw its labelled rows.
 
     Parameters
     ----------
     table, pair : str
-        As in `TABLES`; the nearest known name is given for an unknown one.
+        As in `TABLES`; an unknown name gives an error with the nearest one.
     seed : int
-        Of the labelled rows that are drawn; without effect in tables that are not `seeded`.
+        Seed of the labelled rows that are drawn; without effect in tables that are not `seeded`.
 
     Returns
     -------
@@ -90,15 +90,15 @@ def load_problem(table: str, pair: str, seed: int = 0) -> Problem:
 
 
 def some_of_each(y: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Positions, sorted, of `n` rows of each class drawn at random; all of a class that has fewer."""
+    """Sorted indices of `n` randomly drawn rows per class, or of all rows of a class that has fewer."""
     return np.sort(np.concatenate([rng.permutation(np.flatnonzero(y == c))[:n] for c in np.unique(y)]))
 
 
 def resize_images(X: np.ndarray, size: int) -> np.ndarray:
-    """Square images, (n, side * side), averaged exactly over the areas of size x size cells: (n, size * size)."""
+    """Square images, (n, side * side), averaged exactly over a grid of size x size cells: (n, size * size)."""
     side = round(X.shape[1] ** 0.5)
     edges = np.linspace(0, side, size + 1)
-    # Share of pixel j in cell i: the length that [j, j + 1) and [edge_i, edge_i+1) have in common, over the cell's.
+    # Share of pixel j in cell i: the overlap of [j, j + 1) and [edge_i, edge_i+1), divided by the length of the cell.
     low = np.maximum(edges[:-1, None], np.arange(side))
     high = np.minimum(edges[1:, None], np.arange(1, side + 1))
     shares = (np.clip(high - low, 0, None) * size / side).astype(X.dtype)
@@ -106,16 +106,16 @@ def resize_images(X: np.ndarray, size: int) -> np.ndarray:
 
 
 def locate(table: str, pair: str) -> tuple[Path, ...]:
-    """The files that a pair of a table is read from; a DataError where one is missing says how to get it."""
+    """The files of a pair of a table; if one is missing, the DataError says how to get it."""
     spec = find_table(table)
     places = _domains_of(spec, find_pair(table, pair))
     return tuple(dict.fromkeys(path for place in places for path in domain_files(*place)))
 
 
 def _domains_of(spec: TableSpec, pair: str) -> tuple[tuple[str, str], ...]:
-    """Set and domain of the source and of the target (of both halves where there is no shift).
+    """Set and domain of the source and of the target, or of the single domain of a table without shift.
 
-    With two sets, the source is of the first unless that has no such domain, the target of the last likewise.
+    With two sets, the source is taken from the first and the target from the last, if those have such a domain.
     """
     if spec.kind == "no-shift":
         name, _, domain = pair.partition(" ")
@@ -135,7 +135,7 @@ def _load(name: str, domain: str) -> LabelledRows:
 
 
 def _halved(spec: TableSpec, name: str, seed: int) -> Problem:
-    """One domain cut in halves, the target's classes thinned or some of them left out."""
+    """One domain split in halves; in the target half, classes are thinned or left out as the table says."""
     domain = load_domain(*_domains_of(spec, name)[0])
     y = domain.y
     rng = np.random.default_rng([seed, HALVED.index(name)])
@@ -158,7 +158,7 @@ def _first_share(places: np.ndarray, share: float) -> np.ndarray:
 
 
 def _checksum(files: Iterable[Path], *positions: np.ndarray | None) -> str:
-    """Sixteen hex digits over the contents of the files and the rows that were drawn."""
+    """Sixteen hexadecimal digits that identify the contents of the files and the drawn rows."""
     digest = hashlib.sha256()
     for path in files:
         digest.update(file_sha256(path).encode())

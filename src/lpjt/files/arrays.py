@@ -189,8 +189,8 @@ def _label_key(arrays: Mapping[str, Any], matrix: str, path: Path, options: Read
         if np.size(arrays[key]) in sizes and max(np.shape(arrays[key]), default=0) == np.size(arrays[key])
         and arrays[key].dtype.kind in "biufUS"
     ]  # fmt: skip
-    beside = (f"{normalize_name(matrix)}_label", f"{normalize_name(matrix)}_labels")
-    named = _first_named(fitting, LABEL_NAMES, (*_SHORT[options.role][1], *beside), options)
+    derived = (f"{normalize_name(matrix)}_label", f"{normalize_name(matrix)}_labels")
+    named = _first_named(fitting, LABEL_NAMES, (*_SHORT[options.role][1], *derived), options)
     if named is None and options.like is not None and options.like.label_name in fitting:
         return options.like.label_name
     return named
