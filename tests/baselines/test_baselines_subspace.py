@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 import oracles
 import oracles_baselines_subspace as naive
-from lpjt.baselines.geodesic import GFK, geodesic_root
+from lpjt.baselines.gfk import GFK, geodesic_root
 from lpjt.baselines.subspace import LSSA, SA, SDA, align_subspaces, landmark_overlap
 from problems import shifted_pair
 

@@ -11,8 +11,9 @@ from scipy.spatial.distance import cdist
 
 import oracles
 import oracles_baselines_subspace as naive
-from lpjt.baselines._base import Side
-from lpjt.baselines.transport import CORAL, OptimalTransport, recolouring
+from lpjt.baselines._base import ScaledDomain
+from lpjt.baselines.coral import CORAL, recolouring
+from lpjt.baselines.transport import OptimalTransport
 from problems import shifted_pair
 
 needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
@@ -75,7 +76,7 @@ def test_rows_without_spread_are_left_alone():
 def sides(seed=0, **choices):
     X, y, X_target, _ = shifted_pair(seed, **{"n_source": 24, "n_target": 18, "apart": 1.0, **choices})
     cost = cdist(X, X_target, "sqeuclidean")
-    return Side(X, y), Side(X_target, np.full(len(X_target), -1)), cost / np.median(cost)
+    return ScaledDomain(X, y), ScaledDomain(X_target, np.full(len(X_target), -1)), cost / np.median(cost)
 
 
 @pytest.mark.parametrize("method", ["sinkhorn-lpl1", "sinkhorn", "emd"])
@@ -152,7 +153,9 @@ def test_a_plan_that_underflows_is_refused_in_words():
 
 def test_a_plan_that_did_not_converge_is_a_warning_with_a_number_and_a_knob():
     X, y, X_target, _ = shifted_pair(shift=0.5)
-    with pytest.warns(RuntimeWarning, match=r"misses its masses by .* after max_iter=1. Increase max_iter or"):
+    with pytest.warns(
+        RuntimeWarning, match=r"masses of the transport plan are wrong by .* after max_iter=1. Increase max_iter or"
+    ):
         OptimalTransport(method="sinkhorn", reg=0.01, max_iter=1, scaling="none").fit(X, y, X_target)
 
 

@@ -1,15 +1,16 @@
-"""The methods that the paper compares with, and those its readers ask for, on the door and the core of LPJT."""
+"""The methods that the paper compares with, and others its readers know, with the interface of LPJT."""
 
-from lpjt.baselines.augmentation import SHFA
-from lpjt.baselines.geodesic import GFK
-from lpjt.baselines.geometric import JGSA
-from lpjt.baselines.joint import JDA, TCA
-from lpjt.baselines.landmarks import CDLS
-from lpjt.baselines.manifold import MEDA
-from lpjt.baselines.matching import TJM
-from lpjt.baselines.plain import PCASVM, LinearSVM, NearestNeighbor, TargetPropagation, TargetSVM
+from lpjt.baselines.cdls import CDLS
+from lpjt.baselines.coral import CORAL
+from lpjt.baselines.gfk import GFK
+from lpjt.baselines.jgsa import JGSA
+from lpjt.baselines.meda import MEDA
+from lpjt.baselines.shfa import SHFA
 from lpjt.baselines.subspace import LSSA, SA, SDA
-from lpjt.baselines.transport import CORAL, OptimalTransport
+from lpjt.baselines.tca_jda import JDA, TCA
+from lpjt.baselines.tjm import TJM
+from lpjt.baselines.transport import OptimalTransport
+from lpjt.baselines.unadapted import PCASVM, LinearSVM, NearestNeighbor, TargetPropagation, TargetSVM
 
 __all__ = [
     "CDLS",

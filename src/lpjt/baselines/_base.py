@@ -1,50 +1,74 @@
-"""What every method of comparison shares: the door, scaling, labels out, rows never seen."""
+"""What all baselines share: input validation, scaling, labels in the caller's dtype, prediction for new rows."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lpjt._sklearn import StrOptions, _fit_context
-from lpjt.core.coordinates import fit_scaling, scale_rows
-from lpjt.domains import open_domains, open_rows
+from lpjt._sklearn import Interval, StrOptions, _fit_context
+from lpjt.baselines._types import Codes, Constraints, Floats, Labels, MatrixLike
+from lpjt.core.coordinates import Scaling, fit_scaling, scale_rows
+from lpjt.domains import Domain, open_domains, open_rows
 
-#: How the rows of each domain are scaled, by itself, before a method sees them; see `core.coordinates.fit_scaling`.
+#: How the rows of each domain are scaled, separately, before a method sees them; see `core.coordinates.fit_scaling`.
 SCALINGS = {"none", "unit", "sum-zscore", "paper", "standard"}
 
-#: What the parameter that all have may be, for scikit-learn's validation.
-CONSTRAINTS: dict = {"scaling": [StrOptions(SCALINGS)]}
+#: Ranges that recur among the parameters.
+POSITIVE_INTEGER = [Interval(Integral, 1, None, closed="left")]
+POSITIVE = [Interval(Real, 0, None, closed="neither")]
+NOT_NEGATIVE = [Interval(Real, 0, None, closed="left")]
+
+#: Constraints of the parameter that every baseline has.
+CONSTRAINTS: Constraints = {"scaling": [StrOptions(SCALINGS)]}
+
+DomainName: TypeAlias = Literal["source", "target"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Side:
-    """Scaled rows of one domain as a method sees them."""
+class ScaledDomain:
+    """Rows of one domain as a method sees them."""
 
-    X: np.ndarray  # (n, width), dense, float32 or float64
-    y: np.ndarray  # (n,) codes into the classes, -1 where unlabelled
+    X: Floats  # (n, width), dense, scaled
+    y: Codes  # (n,) codes into the classes, -1 where unlabelled
 
 
 class Baseline(ClassifierMixin, BaseEstimator):
-    """Base of the methods of comparison; subclasses define `_learn` and `_codes_of`, and `_embed` where they embed.
+    """Base class of the baselines; subclasses define `_learn` and `_codes_of`, and `_embed` where they embed rows.
 
-    `_learn(source, target, n_classes)` receives two `Side`s and may set attributes ending in an underscore. It returns
-    the codes of all target rows, (n_target,), or None where `_codes_of` applied to the target's rows gives them.
-    `_codes_of(X)` labels scaled rows of the target domain, `_embed(X, domain)` embeds scaled rows of either domain.
+    `_learn(source, target, n_classes)` receives two `ScaledDomain`s and may set attributes ending in an underscore. It
+    returns the codes of all target rows, (n_target,), or None where `_codes_of` applied to the target rows gives them.
+    `_codes_of(X)` labels scaled rows of the target domain; `_embed(X, domain)` embeds scaled rows of either domain.
     """
 
-    _parameter_constraints: dict = CONSTRAINTS
+    _parameter_constraints: ClassVar[Constraints] = CONSTRAINTS
 
-    #: Whether domains may differ in width, and whether some target rows must be labelled.
-    _any_widths = False
-    _needs_target_labels = False
+    #: Whether the domains may differ in width, and whether some target rows must be labelled.
+    _any_widths: ClassVar[bool] = False
+    _needs_target_labels: ClassVar[bool] = False
 
     scaling: str
+    classes_: Labels
+    transduction_: Labels | None
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
+
+    _scalings: dict[str, Scaling]
+    _widths: dict[str, int]
+    _feature_names: dict[str, npt.NDArray[np.object_] | None]
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y, X_target, y_target=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        X_target: MatrixLike | None = None,
+        y_target: npt.ArrayLike | None = None,
+    ) -> Self:
         """Learn from a labelled source and a target.
 
         Parameters
@@ -52,77 +76,131 @@ class Baseline(ClassifierMixin, BaseEstimator):
         X : matrix, (n_source, n_features)
         y : labels, (n_source,)
             Any dtype.
-        X_target : matrix, (n_target, n_features_target)
+        X_target : matrix, (n_target, n_features_target), default=None
+            Without a target, the labelled source takes its place: there is no shift to adapt to, and the method is
+            fitted as any classifier is.
         y_target : labels, (n_target,), default=None
-            Labels of some target rows; None, NaN, pandas.NA, and -1 where that is no source class, mark the others.
+            Labels of some target rows. None, NaN, pandas.NA, and -1 unless it is a source class, mark the other rows.
 
         Returns
         -------
         The estimator.
         """
         domains = open_domains(X, y, X_target, y_target)
-        self._check(domains)
-        source, target = domains.sources[0], domains.targets[0]
-        self._scalings = {d.name: fit_scaling(d.X, self.scaling) for d in (source, target)}
-        self._widths = {d.name: d.X.shape[1] for d in (source, target)}
-        self._names = {d.name: d.feature_names for d in (source, target)}
-        known, wanted = (Side(self._scale(d.X, d.name), d.y) for d in (source, target))
+        if domains.named_sources or domains.named_targets:
+            name = type(self).__name__
+            raise ValueError(f"{name} takes one source and one target, not dicts of domains. Fit each pair separately.")
+        source = domains.sources[0]
+        target = domains.targets[0] if domains.targets else replace(source, name="target")
+        self._check(source, target)
+        self._keep_layout(source, target)
+        scaled_source, scaled_target = (ScaledDomain(self._scale(d.X, d.name), d.y) for d in (source, target))
         self.classes_ = domains.classes
-        self.n_features_in_ = target.X.shape[1]
-        codes = self._learn(known, wanted, len(domains.classes))
+        codes = self._learn(scaled_source, scaled_target, len(domains.classes))
         if codes is None:
-            codes = self._codes_of(wanted.X)
-        self.transduction_ = domains.classes[np.where(target.y >= 0, target.y, codes)]
+            codes = self._codes_of(scaled_target.X)
+        self.transduction_ = None
+        if domains.targets:
+            self.transduction_ = domains.classes[np.where(target.y >= 0, target.y, codes)]
         return self
 
-    def fit_predict(self, X, y, X_target, y_target=None):
-        """Fit, and return the labels of the target rows, `transduction_`."""
-        return self.fit(X, y, X_target, y_target).transduction_
+    def fit_predict(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        X_target: MatrixLike | None = None,
+        y_target: npt.ArrayLike | None = None,
+    ) -> Labels:
+        """Fit, and return the labels of the target rows, `transduction_`; without a target, those of the source."""
+        labels = self.fit(X, y, X_target, y_target).transduction_
+        return self.predict(X) if labels is None else labels
 
-    def predict(self, X):
-        """Labels, (n,), of rows of the target domain, seen in fit or not."""
+    def predict(self, X: MatrixLike) -> Labels:
+        """Labels, (n,), of rows of the target domain, whether they were in fit or not."""
         check_is_fitted(self)
         return self.classes_[self._codes_of(self._open(X, "target"))]
 
-    def _learn(self, source: Side, target: Side, n_classes: int) -> np.ndarray | None:
+    def _learn(self, source: ScaledDomain, target: ScaledDomain, n_classes: int) -> Codes | None:
         raise NotImplementedError
 
-    def _codes_of(self, X: np.ndarray) -> np.ndarray:
+    def _codes_of(self, X: Floats) -> Codes:
         raise NotImplementedError
 
-    def _check(self, domains: Any) -> None:
+    def _check(self, source: Domain, target: Domain) -> None:
         name = type(self).__name__
-        if len(domains.sources) != 1 or len(domains.targets) != 1 or domains.named_sources or domains.named_targets:
-            raise ValueError(f"{name} takes one source and one target, not dicts of them. Fit it pair by pair.")
-        source, target = domains.sources[0], domains.targets[0]
         if not self._any_widths and source.X.shape[1] != target.X.shape[1]:
             raise ValueError(
                 f"{name} needs domains of one width, but the source has {source.X.shape[1]} columns and the target "
                 f"{target.X.shape[1]}. Use CDLS, SHFA or LPJT for domains of different widths."
             )
         if self._needs_target_labels and not (target.y >= 0).any():
-            raise ValueError(f"{name} learns from labelled target rows, and y_target marks none. Label a few rows.")
+            raise ValueError(f"{name} learns from labelled target rows, but y_target labels none. Label a few rows.")
 
-    def _open(self, X, domain):
+    def _keep_layout(self, source: Domain, target: Domain) -> None:
+        """Remember how each domain is scaled and what its rows look like, for rows that come later."""
+        both = (source, target)
+        self._scalings = {d.name: fit_scaling(d.X, self.scaling) for d in both}
+        self._widths = {d.name: d.X.shape[1] for d in both}
+        self._feature_names = {d.name: d.feature_names for d in both}
+        self.n_features_in_ = target.X.shape[1]
+        if target.feature_names is not None:
+            self.feature_names_in_ = target.feature_names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _open(self, X: MatrixLike, domain: DomainName) -> Floats:
         rows = open_rows(
-            X, width=self._widths[domain], feature_names=self._names[domain], estimator=type(self).__name__
+            X,
+            width=self._widths[domain],
+            feature_names=self._feature_names[domain],
+            estimator=type(self).__name__,
         )
         return self._scale(rows, domain)
 
-    def _scale(self, X, domain):
+    def _scale(self, X: Any, domain: str) -> Floats:
         scaled = scale_rows(X, self._scalings[domain])
         return scaled.toarray() if sparse.issparse(scaled) else scaled
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
-class Embedding(Baseline):
+
+class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
     """A baseline that embeds the rows of both domains in one space."""
 
-    def transform(self, X, domain="target"):
-        """Embed rows, seen in fit or not, of the domain "source" or "target": (n, n_components)."""
+    def transform(self, X: MatrixLike, domain: DomainName = "target") -> Floats:
+        """Embed rows of the domain "source" or "target", (n, n_components), whether they were in fit or not.
+
+        After a fit without a target both names mean the one domain there is.
+        """
         check_is_fitted(self)
         if domain not in ("source", "target"):
             raise ValueError(f"domain={domain!r} is not a domain of fit. Give 'source' or 'target'.")
+        if self.transduction_ is None:
+            domain = "target"
         return self._embed(self._open(X, domain), domain)
 
-    def _embed(self, X: np.ndarray, domain: str) -> np.ndarray:
+    def fit_transform(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        X_target: MatrixLike | None = None,
+        y_target: npt.ArrayLike | None = None,
+    ) -> Floats:
+        """Fit, and embed the rows of the source, (n_source, n_components)."""
+        return self.fit(X, y, X_target, y_target).transform(X, domain="source")
+
+    def _embed(self, X: Floats, domain: DomainName) -> Floats:
         raise NotImplementedError
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._embed(np.zeros((1, self.n_features_in_)), "target").shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,16 +1,19 @@
 r"""The semi-supervised part of SHFA: a rho-SVM over a mixture of label vectors, each found as the most violated one.
 
 With features :math:`\Phi`, :math:`\Phi \Phi^\top = G`, and the label vectors :math:`y_l` found so far, it is the saddle
-point of :math:`\frac12 \sum_l d_l \|\Phi^\top (\alpha \circ y_l)\|^2 + \frac12 \alpha^\top D \alpha`, smallest over
-alpha and largest over d, both on their simplices. D has 1 / C of each row, from the squared hinge loss.
+point of :math:`\frac12 \sum_l d_l \|\Phi^\top (\alpha \circ y_l)\|^2 + \frac12 \alpha^\top D \alpha`, a minimum over
+alpha and a maximum over d, each on its simplex. The diagonal of D is 1 / C of each row, from the squared hinge loss.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, optimize
 
-#: Rows that violate their condition join the working set so many at a time, or as many as it has if these are more.
+from lpjt.baselines._types import Flags, Floats, Indices
+
+#: Minimum number of violating rows that join the working set at a time; the size of the set where that is larger.
 BATCH = 50
 
 
@@ -18,13 +21,13 @@ BATCH = 50
 class Mixture:
     """Saddle point over a set of label vectors."""
 
-    alpha: np.ndarray  # (n,) on the simplex
-    shares: np.ndarray  # (n_vectors,) d, on the simplex
-    rho: float  # the margin: twice the value of the saddle
-    gap: float  # how much larger it could be over d, relative to rho
+    alpha: Floats  # (n,) on the simplex
+    shares: Floats  # (n_vectors,) d, on the simplex
+    rho: float  # the margin: twice the value at the saddle point
+    gap: float  # upper bound on what a better d could add, relative to rho
 
 
-def minimise_on_orthant(columns, n, start, *, tol=1e-9):
+def minimise_on_orthant(columns: Callable[[Indices], Floats], n: int, start: Flags, *, tol: float = 1e-9) -> Floats:
     r"""Solve :math:`\min \frac12 \beta^\top M \beta - 1^\top \beta, \beta \ge 0` for a positive definite M.
 
     A working set of rows is solved exactly and joined by the rows that violate :math:`(M \beta)_i \ge 1` most, until
@@ -63,7 +66,7 @@ def minimise_on_orthant(columns, n, start, *, tol=1e-9):
         working[joined] = free[joined] = True
 
 
-def _pivot(M, free):
+def _pivot(M: Floats, free: Flags) -> Floats:
     """Block principal pivoting on one dense matrix; single exchanges once the blocks stop making progress."""
     free, fewest, patience = free.copy(), len(M) + 1, 5
     while True:
@@ -85,12 +88,14 @@ def _pivot(M, free):
         free ^= wrong
 
 
-def mix_labels(G, Y, ridge, *, start=None, tol=1e-3, max_iter=30):
+def mix_labels(
+    G: Floats, Y: Floats, ridge: Floats, *, start: Mixture | None = None, tol: float = 1e-3, max_iter: int = 30
+) -> Mixture:
     r"""Saddle point of the rho-SVM over the given label vectors.
 
     For fixed d and :math:`M = \sum_l d_l (y_l y_l^\top) \circ G + D` alpha is :math:`\beta / 1^\top \beta` with beta of
     `minimise_on_orthant`, and rho is :math:`1 / 1^\top \beta`. The sum :math:`1^\top \beta` is convex in d, with the
-    gradient :math:`-\beta^\top Q_l \beta`: Newton's steps on the simplex.
+    gradient :math:`-\beta^\top Q_l \beta`, and is minimised by Newton steps on the simplex.
 
     Parameters
     ----------
@@ -100,9 +105,9 @@ def mix_labels(G, Y, ridge, *, start=None, tol=1e-3, max_iter=30):
     ridge : array, (n,)
         The diagonal of D.
     start : Mixture, optional
-        Of the same rows and of the leading label vectors.
+        Solution for the same rows and the leading label vectors.
     tol : float
-        Of the relative gap.
+        Relative gap at which to stop.
 
     Returns
     -------
@@ -132,10 +137,10 @@ def mix_labels(G, Y, ridge, *, start=None, tol=1e-3, max_iter=30):
     return Mixture(beta / total, shares, 1.0 / total, float(q.max() - shares @ q) / total)
 
 
-def _at_shares(G, Y, ridge, shares, free):
+def _at_shares(G: Floats, Y: Floats, ridge: Floats, shares: Floats, free: Flags) -> tuple[Floats, Floats, Floats]:
     """Beta, the values beta' Q_l beta and the Hessian of 1'beta in the shares."""
 
-    def columns(rows):
+    def columns(rows: Indices) -> Floats:
         part = G[:, rows] * ((Y * shares) @ Y[rows].T)
         part[rows, np.arange(len(rows))] += ridge[rows]
         return part
@@ -151,7 +156,7 @@ def _at_shares(G, Y, ridge, shares, free):
     return beta, q, 2 * pulled.T @ solved
 
 
-def _newton_target(shares, gradient, hessian):
+def _newton_target(shares: Floats, gradient: Floats, hessian: Floats) -> Floats:
     """Minimiser on the simplex of the quadratic model at the given shares."""
     scale = max(float(np.abs(gradient).max()), np.finfo(float).tiny)
     gradient, hessian = gradient / scale, hessian / scale
@@ -168,8 +173,8 @@ def _newton_target(shares, gradient, hessian):
     return found / found.sum()
 
 
-def violated_labels(features, alpha, signs, n_positive, constant):
-    r"""Label vector that all but maximises :math:`\|\Phi^\top (\alpha \circ y)\|`: the best for one feature alone.
+def violated_labels(features: Floats, alpha: Floats, signs: Floats, n_positive: int, constant: float) -> Floats:
+    r"""Label vector that nearly maximises :math:`\|\Phi^\top (\alpha \circ y)\|`: the best for a single feature.
 
     Parameters
     ----------
@@ -179,9 +184,9 @@ def violated_labels(features, alpha, signs, n_positive, constant):
     signs : array, (n_known,)
         Labels of the leading rows.
     n_positive : int
-        How many of the others are positive.
+        Number of the others that are positive.
     constant : float
-        Product of alpha and labels of the rows outside `features`, which reach the constant feature alone.
+        Product of alpha and labels of the rows outside `features`, which have only the constant feature.
 
     Returns
     -------
@@ -203,7 +208,7 @@ def violated_labels(features, alpha, signs, n_positive, constant):
     return top_labels(best, n_positive)
 
 
-def top_labels(values, n_positive):
+def top_labels(values: Floats, n_positive: int) -> Floats:
     """Labels 1 for the `n_positive` largest values, -1 for the others."""
     labels = -np.ones(len(values))
     labels[np.argsort(-values, kind="stable")[:n_positive]] = 1.0

@@ -1,18 +1,20 @@
 r"""What TCA, JDA, TJM and JGSA share: means instead of MMD matrices, coordinates instead of kernels, nearest rows.
 
 The MMD matrix of these methods is :math:`M = C M_0 + \sum_c M_c` with :math:`M_c = e_c e_c^\top`, where :math:`e_c` is
-1 / n_{s,c} at the source rows of class c and -1 / n_{t,c} at the target rows that have its (pseudo) label, and
-:math:`e_0` the same over all rows. So :math:`X^\top M X` is made of differences of means, without an n x n matrix.
+1 / n_{s,c} at the source rows of class c and -1 / n_{t,c} at the target rows with its (pseudo) label, and :math:`e_0`
+is the same over all rows. So :math:`X^\top M X` is a sum over differences of means, without an n x n matrix.
 
 The kernel forms have coefficients A, (n, d), and embed by K A. With K = X X' and a positive diagonal G the least
 :math:`\mathrm{tr}\, A^\top G A` for a given V = X'A is attained by
 :math:`A = G^{-1} X (X^\top G^{-1} X)^{-1} V`, and is :math:`\mathrm{tr}\, V^\top (X^\top G^{-1} X)^{-1} V`.
-With :math:`R = (X^\top G^{-1} X)^{1/2}` and V = R P that is
-:math:`\|P\|^2`: the kernel form is the linear form on the rows X R, as wide as the rows and not as long.
+With :math:`R = (X^\top G^{-1} X)^{1/2}` and V = R P that is :math:`\|P\|^2`: the kernel form is the linear form on the
+rows X R, and its cost depends on the width of the rows instead of their number.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -20,32 +22,54 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 
 from lpjt._sklearn import Interval, StrOptions
-from lpjt.baselines._base import Baseline, Embedding, Side
+from lpjt.baselines._base import CONSTRAINTS, POSITIVE, POSITIVE_INTEGER, DomainName, Embedding, ScaledDomain
+from lpjt.baselines._types import Codes, Constraints, Floats
 from lpjt.core import coordinates
 from lpjt.core.moments import class_moments, total_scatter, weighted_gram
 from lpjt.core.projection import solve_projection
 from lpjt.core.propagation import unit_rows
 
-#: Singular directions of X'X below this share of the largest carry rounding alone.
+#: Singular directions of X'X below this share of the largest are rounding error.
 RANK_TOLERANCE = 1e-13
 
 
-def known_or(known, pseudo):
-    """Codes with the given ones, of at least 0, in place of the pseudo labels."""
-    return np.where(known >= 0, known, pseudo)
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
+    """Labelled rows of one space, whose nearest neighbours are asked for."""
+
+    Z: Floats  # (n, d)
+    y: Codes  # (n,)
+
+    def nearest_codes(self, Z: Floats) -> Codes:
+        """Codes of the nearest labelled row of each row, in blocks: memory is linear in the rows."""
+        return self.y[pairwise_distances_argmin(Z, self.Z)]
 
 
-def nearest_codes(Z_known, codes, Z):
-    """Codes of the nearest known rows, in blocks: memory linear in rows."""
-    return codes[pairwise_distances_argmin(Z, Z_known)]
+def labelled_rows(Z_source: Floats, y_source: Codes, Z_target: Floats, y_target: Codes) -> LabelledRows:
+    """All source rows and the labelled target rows."""
+    known = y_target >= 0
+    return LabelledRows(np.vstack([Z_source, Z_target[known]]), np.concatenate([y_source, y_target[known]]))
 
 
-def gap_weights(counts_source, counts_target, n_source, n_target, *, balance=0.5, conditional_norm=True):
+def given_or(given: Codes, pseudo: Codes) -> Codes:
+    """Given codes where there are any (at least 0), pseudo labels elsewhere."""
+    return np.where(given >= 0, given, pseudo)
+
+
+def gap_weights(
+    counts_source: Codes,
+    counts_target: Codes,
+    n_source: int,
+    n_target: int,
+    *,
+    balance: float = 0.5,
+    conditional_norm: bool = True,
+) -> Floats:
     r"""Weights of :math:`M_0, M_1, \dots, M_C`, (1 + n_classes,), over the Frobenius norm of their weighted sum.
 
-    :math:`M_0` weighs C (1 - balance), and each :math:`M_c` the balance, or nothing where one domain lacks the class.
-    :math:`\langle M_0, M_c \rangle = (1/n_s + 1/n_t)^2` and :math:`\|M_c\|_F = 1/n_{s,c} + 1/n_{t,c}`; the matrices
-    of two classes share no entry.
+    :math:`M_0` has the weight C (1 - balance), and each :math:`M_c` the weight balance, or 0 where one domain lacks the
+    class. :math:`\langle M_0, M_c \rangle = (1/n_s + 1/n_t)^2` and :math:`\|M_c\|_F = 1/n_{s,c} + 1/n_{t,c}`; the
+    matrices of two classes share no entry.
 
     Parameters
     ----------
@@ -54,7 +78,7 @@ def gap_weights(counts_source, counts_target, n_source, n_target, *, balance=0.5
     n_source, n_target : int
         All rows.
     balance : float in [0, 1]
-        Share of the conditional terms; at 0.5 the weights are as C to 1.
+        Share of the conditional terms; at 0.5 the weights are in the ratio C to 1.
     conditional_norm : bool
         False divides by the norm of the marginal term alone.
     """
@@ -68,8 +92,8 @@ def gap_weights(counts_source, counts_target, n_source, n_target, *, balance=0.5
     return np.concatenate([[first], shared]) / np.sqrt(max(squares, np.finfo(float).tiny))
 
 
-def gap_matrix(X_source, X_target, y_source, y_target, n_classes):
-    """X' M X / ||M||, (width, width), over the classes that have rows in both domains; codes of -1 are of no class."""
+def gap_matrix(X_source: Floats, X_target: Floats, y_source: Codes, y_target: Codes, n_classes: int) -> Floats:
+    """X' M X / ||M||, (width, width), over the classes with rows in both domains; a code of -1 belongs to no class."""
     source, target = (
         class_moments(X, y, np.ones(len(y)), n_classes=n_classes)
         for X, y in ((X_source, y_source), (X_target, y_target))
@@ -79,7 +103,7 @@ def gap_matrix(X_source, X_target, y_source, y_target, n_classes):
     return (gap.T * weights) @ gap
 
 
-def gram_roots(parts, weights):
+def gram_roots(parts: Sequence[Floats], weights: Sequence[Floats]) -> tuple[Floats, Floats]:
     """R = (X' diag(weights) X)^(1/2) and its pseudo-inverse, both symmetric, of the stacked parts."""
     gram = sum(weighted_gram(X, w) for X, w in zip(parts, weights, strict=True))
     values, vectors = linalg.eigh(gram, check_finite=False)
@@ -88,45 +112,38 @@ def gram_roots(parts, weights):
     return (vectors * roots) @ vectors.T, (vectors / roots) @ vectors.T
 
 
-def unit_projection(scatter, loss, n_components):
+def unit_projection(scatter: Floats, loss: Floats, n_components: int) -> Floats:
     """Stationary columns of tr(P' loss P) under P' scatter P = I, each of unit length, in order of increasing loss.
 
-    The constraint leaves every component with the same variance, and nearest neighbours then count rounding as much as
-    signal. The programs of JDA and TJM take the eigenvectors as their routine gives them, of unit length; the figures
-    published for both need that. `loss` has the regularisation on its diagonal and needs no ridge, which would be a
-    share of the gap of means, large where rows are, and would drown it.
+    The constraint gives every component the same variance, so that nearest neighbours would count rounding as much as
+    signal. The programs of JDA and TJM take the eigenvectors as their routine returns them, of unit length; the figures
+    published for both depend on that. `loss` has the regularisation on its diagonal and needs no ridge: a ridge is a
+    share of the gap of means, which is large for long rows, and would drown the regularisation.
     """
     vectors = solve_projection(scatter, loss, n_components, ridge=0.0).vectors
     return vectors / np.linalg.norm(vectors, axis=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Problem:
+class ProjectionProblem:
     """Both domains in the coordinates in which the projection is sought."""
 
-    X_source: np.ndarray  # (n_source, rank), float64
-    X_target: np.ndarray  # (n_target, rank)
-    y_source: np.ndarray  # (n_source,) codes
-    y_target: np.ndarray  # (n_target,) codes, -1 where unlabelled
-    scatter: np.ndarray  # X' H X, (rank, rank)
+    X_source: Floats  # (n_source, rank), float64
+    X_target: Floats  # (n_target, rank)
+    y_source: Codes  # (n_source,)
+    y_target: Codes  # (n_target,), -1 where unlabelled
+    scatter: Floats  # X' H X, (rank, rank)
     n_classes: int
 
     @property
-    def parts(self):
-        """Both domains' rows."""
+    def parts(self) -> tuple[Floats, Floats]:
+        """Rows of both domains."""
         return self.X_source, self.X_target
 
-
-#: Constraints of the methods that project by one map.
-PROJECTION_CONSTRAINTS: dict = {
-    **Baseline._parameter_constraints,
-    "n_components": [Interval(Integral, 1, None, closed="left")],
-    "regularization": [Interval(Real, 0, None, closed="neither")],
-    "kernel": [StrOptions({"primal", "linear", "rbf", "poly", "cosine", "laplacian", "sigmoid"})],
-    "gamma": [Interval(Real, 0, None, closed="neither"), None],
-    "kernel_rows": [Interval(Integral, 2, None, closed="left")],
-    "random_state": ["random_state"],
-}
+    @property
+    def no_labels(self) -> Codes:
+        """Codes, (n_target,), that label no target row: the gap of the marginal means alone."""
+        return np.full(len(self.y_target), -1)
 
 
 class ProjectionBaseline(Embedding):
@@ -136,39 +153,63 @@ class ProjectionBaseline(Embedding):
     target rows take part as neighbours.
     """
 
-    _parameter_constraints = PROJECTION_CONSTRAINTS
+    _parameter_constraints: ClassVar[Constraints] = {
+        **CONSTRAINTS,
+        "n_components": POSITIVE_INTEGER,
+        "regularization": POSITIVE,
+        "kernel": [StrOptions({"primal", "linear", "rbf", "poly", "cosine", "laplacian", "sigmoid"})],
+        "gamma": [*POSITIVE, None],
+        "kernel_rows": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
 
-    n_components: int
-    regularization: float
-    kernel: str
-    gamma: float | None
-    kernel_rows: int
-    random_state: object
+    _map: coordinates.Coordinates
+    _projection: Floats  # (rank, n_components)
+    _labelled: LabelledRows
 
-    def _open_problem(self, source: Side, target: Side, n_classes: int) -> Problem:
-        """Coordinates of both domains; `_map` takes new rows to the same ones."""
+    def __init__(
+        self,
+        *,
+        n_components: int,
+        regularization: float,
+        kernel: str,
+        gamma: float | None,
+        kernel_rows: int,
+        scaling: str,
+        random_state: int | np.random.RandomState | None,
+    ) -> None:
+        self.n_components = n_components
+        self.regularization = regularization
+        self.kernel = kernel
+        self.gamma = gamma
+        self.kernel_rows = kernel_rows
+        self.scaling = scaling
+        self.random_state = random_state
+
+    def _open_problem(self, source: ScaledDomain, target: ScaledDomain, n_classes: int) -> ProjectionProblem:
+        """Coordinates of both domains; `_map` takes new rows to the same coordinates."""
         self._map = self._fit_map([source.X, target.X])
-        X_source, X_target = (self._coordinates_of(side.X) for side in (source, target))
+        X_source, X_target = (self._coordinates_of(domain.X) for domain in (source, target))
         scatter = total_scatter(np.vstack([X_source, X_target]))
-        return Problem(X_source, X_target, source.y, target.y, scatter, n_classes)
+        return ProjectionProblem(X_source, X_target, source.y, target.y, scatter, n_classes)
 
-    def _coordinates_of(self, X):
+    def _coordinates_of(self, X: Floats) -> Floats:
         return np.asarray(coordinates.to_coordinates(X, self._map), dtype=np.float64)
 
-    def _fit_map(self, parts):
-        plain = coordinates.Scaling()
-        random_state = check_random_state(self.random_state)
+    def _fit_map(self, parts: list[Floats]) -> coordinates.Coordinates:
+        unscaled = coordinates.Scaling()
         if self.kernel in ("primal", "linear"):
-            return coordinates.Coordinates(plain, coordinates.span_basis(parts, n_components=self.n_components))
+            return coordinates.Coordinates(unscaled, coordinates.span_basis(parts, n_components=self.n_components))
         gamma = self.gamma or coordinates.default_kernel_width(parts)
         params = {} if self.kernel == "cosine" else {"gamma": gamma}
+        random_state = check_random_state(self.random_state)
         rows, basis = coordinates.kernel_basis(
             parts, self.kernel, params, max_rows=self.kernel_rows, random_state=random_state
         )
-        return coordinates.Coordinates(plain, basis, rows, self.kernel, params)
+        return coordinates.Coordinates(unscaled, basis, rows, self.kernel, params)
 
-    def _project(self, problem: Problem, codes: np.ndarray, root: np.ndarray | None) -> np.ndarray:
-        """Projection of the coordinates, (rank, n_components), for the target's codes and the root R, None being I."""
+    def _project(self, problem: ProjectionProblem, codes: Codes, root: Floats | None) -> Floats:
+        """Projection of the coordinates, (rank, n_components), for codes of the target and the root R; None is I."""
         scatter = problem.scatter
         gap = gap_matrix(problem.X_source, problem.X_target, problem.y_source, codes, problem.n_classes)
         if root is not None:
@@ -177,16 +218,14 @@ class ProjectionBaseline(Embedding):
         P = unit_projection(scatter, gap, self.n_components)
         return P if root is None else root @ P
 
-    def _label(self, problem: Problem, projection: np.ndarray) -> np.ndarray:
+    def _label(self, problem: ProjectionProblem) -> Codes:
         """Codes of the target rows by their nearest labelled rows, given labels kept; sets what `_codes_of` needs."""
-        Z_source, Z_target = (unit_rows(X @ projection) for X in problem.parts)
-        known = problem.y_target >= 0
-        self._pool = np.vstack([Z_source, Z_target[known]])
-        self._pool_codes = np.concatenate([problem.y_source, problem.y_target[known]])
-        return known_or(problem.y_target, nearest_codes(self._pool, self._pool_codes, Z_target))
+        Z_source, Z_target = (unit_rows(X @ self._projection) for X in problem.parts)
+        self._labelled = labelled_rows(Z_source, problem.y_source, Z_target, problem.y_target)
+        return given_or(problem.y_target, self._labelled.nearest_codes(Z_target))
 
-    def _embed(self, X, domain):
+    def _embed(self, X: Floats, domain: DomainName) -> Floats:
         return (self._coordinates_of(X) @ self._projection).astype(X.dtype, copy=False)
 
-    def _codes_of(self, X):
-        return nearest_codes(self._pool, self._pool_codes, unit_rows(self._coordinates_of(X) @ self._projection))
+    def _codes_of(self, X: Floats) -> Codes:
+        return self._labelled.nearest_codes(unit_rows(self._coordinates_of(X) @ self._projection))

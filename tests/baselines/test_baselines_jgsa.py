@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 import oracles_baselines_joint as naive
-from lpjt.baselines.geometric import JGSA
+from lpjt.baselines.jgsa import JGSA
 from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair, widened

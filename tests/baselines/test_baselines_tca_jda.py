@@ -10,10 +10,10 @@ from scipy.linalg import subspace_angles
 from sklearn.base import clone
 
 import oracles_baselines_joint as naive
-from lpjt.baselines.geometric import JGSA
-from lpjt.baselines.joint import JDA, TCA
-from lpjt.baselines.manifold import MEDA
-from lpjt.baselines.matching import TJM
+from lpjt.baselines.jgsa import JGSA
+from lpjt.baselines.meda import MEDA
+from lpjt.baselines.tca_jda import JDA, TCA
+from lpjt.baselines.tjm import TJM
 from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair

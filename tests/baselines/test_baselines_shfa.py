@@ -10,9 +10,10 @@ from scipy import optimize
 from sklearn.metrics.pairwise import rbf_kernel
 
 import oracles_baselines_hetero as naive
-from lpjt.baselines import augmentation
+from lpjt.baselines import shfa
 from lpjt.baselines._label_mixtures import minimise_on_orthant, mix_labels, top_labels, violated_labels
-from lpjt.baselines.augmentation import SHFA, Training, semi_supervised_machine, supervised_machine
+from lpjt.baselines._machines import TrainingSet, semi_supervised_machine, supervised_machine
+from lpjt.baselines.shfa import SHFA
 from problems import masked, shifted_pair, widened
 
 needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
@@ -37,7 +38,7 @@ def test_hfa_is_the_saddle_point_with_the_metric_written_out(seed):
     pytest.importorskip("piqp", reason="PIQP is the referee of the quadratic program")
     K, signs, new, trace = small_problem(seed, n=(14, 7, 0))
     bounds = np.repeat([1.0, 2.0], [14, 7])
-    machine = supervised_machine(Training((1 + trace) * K, None, 14, 21, bounds, trace), signs)
+    machine = supervised_machine(TrainingSet((1 + trace) * K, None, 14, 21, bounds, trace), signs)
     alpha = np.abs(machine.coefficients) / (1 + trace)
     H = naive.hfa_metric(alpha, signs, K, trace)
     # No alpha has a larger dual under H ...
@@ -58,7 +59,7 @@ def test_cutting_planes_descend_to_the_value_of_hfa():
     pytest.importorskip("piqp", reason="PIQP is the referee of the quadratic program")
     K, signs, _, _ = small_problem(3, n=(8, 4, 0))
     trace, bounds = 2.0, np.ones(12)
-    machine = supervised_machine(Training((1 + trace) * K, None, 8, 12, bounds, trace), signs)
+    machine = supervised_machine(TrainingSet((1 + trace) * K, None, 8, 12, bounds, trace), signs)
     values = naive.hfa_cutting_planes(signs, K, trace, bounds, 8)
     assert values[0] > 1.05 * machine.objective
     assert min(values) >= machine.objective * (1 - 1e-6)
@@ -138,7 +139,7 @@ def test_shfa_decides_as_with_the_metrics_written_out():
     n = len(K)
     bounds = np.repeat([1.0, 1.0, 0.2], [14, 5, 9])
     features = naive.root((1 + trace) * K[14:, 14:])
-    training = Training((1 + trace) * K + 1, features, 14, 19, bounds, trace)
+    training = TrainingSet((1 + trace) * K + 1, features, 14, 19, bounds, trace)
     machine = semi_supervised_machine(training, signs, 4, max_iter=1, tol=1e-6)
     # One label vector: that of a rho-SVM of the labelled target rows alone.
     own, ones = signs[14:], np.ones(5)
@@ -202,7 +203,7 @@ def test_a_sample_of_unlabelled_rows_by_its_seed():
 
 def test_too_many_rows_are_told(monkeypatch):
     X, y, X_target, y_target = heterogeneous(0)
-    monkeypatch.setattr(augmentation, "MAX_ROWS", 100)
+    monkeypatch.setattr(shfa, "MAX_ROWS", 100)
     with pytest.raises(ValueError, match=r"165 rows \(66 of them unlabelled\) are more than 100.*lower max_unlabeled"):
         SHFA().fit(X, y, X_target, masked(y_target, 3))
     assert SHFA(False).fit(X, y, X_target, masked(y_target, 3)).n_iter_ == 1
@@ -218,7 +219,7 @@ def test_all_target_rows_labelled_and_a_class_that_the_target_lacks():
 
 def test_without_target_labels_it_says_what_it_wants():
     X, y, X_target, _ = heterogeneous(0)
-    with pytest.raises(ValueError, match="SHFA learns from labelled target rows, and y_target marks none"):
+    with pytest.raises(ValueError, match="SHFA learns from labelled target rows, but y_target labels none"):
         SHFA().fit(X, y, X_target)
     with pytest.raises(ValueError, match="'kernel' parameter of SHFA must be a str among"):
         SHFA(kernel="cubic").fit(X, y, X_target, np.zeros(len(X_target), dtype=int))
@@ -226,7 +227,7 @@ def test_without_target_labels_it_says_what_it_wants():
 
 @needs_data
 def test_the_demonstration_of_cdls_is_no_worse_than_the_target_alone():
-    from lpjt.baselines.plain import TargetSVM
+    from lpjt.baselines.unadapted import TargetSVM
     from lpjt.datasets import load_problem
 
     pair = load_problem("cdls-demo", "amazon DeCAF to dslr SURF")

@@ -1,22 +1,23 @@
-"""The geodesic flow kernel, as an embedding of twice as many dimensions as the subspaces have."""
+"""The geodesic flow kernel, as an embedding of twice the dimension of the subspaces."""
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 from sklearn.cross_decomposition import PLSRegression
 
 from lpjt._sklearn import StrOptions
-from lpjt.baselines._base import Embedding, Side
-from lpjt.baselines._parts import RULE_CONSTRAINTS, fit_rule, principal_directions
+from lpjt.baselines._base import DomainName, ScaledDomain
+from lpjt.baselines._classifiers import SUBSPACE_CONSTRAINTS, EmbeddingClassifier
+from lpjt.baselines._directions import paired_directions
+from lpjt.baselines._types import Codes, Constraints, Floats
 
-#: A principal angle whose sine is below this is zero: the two directions are one.
+#: A principal angle whose sine is below this is zero: the two directions coincide.
 SMALLEST_SINE = 1e-10
 
-_CONSTRAINTS: dict = {**RULE_CONSTRAINTS, "subspace": [StrOptions({"pca", "pls"})]}
 
-
-def geodesic_root(P_source, P_target):
+def geodesic_root(P_source: Floats, P_target: Floats) -> Floats:
     r"""Square root L, (width, 2 k), of the geodesic flow kernel, L L' = G.
 
     .. math:: G = \int_0^1 \Phi(t) \Phi(t)^\top dt, \quad \Phi(t) = P_s U_1 \cos(\Theta t) + R \sin(\Theta t)
@@ -43,7 +44,7 @@ def geodesic_root(P_source, P_target):
     return np.einsum("wki,kij->wkj", pairs, roots).reshape(len(start), -1)
 
 
-class GFK(Embedding):
+class GFK(EmbeddingClassifier):
     r"""Geodesic Flow Kernel: similarity over all the subspaces on the way from the source's to the target's.
 
     .. math:: \langle z_i, z_j \rangle = x_i^\top G x_j, \quad G = \int_0^1 \Phi(t) \Phi(t)^\top dt
@@ -54,17 +55,17 @@ class GFK(Embedding):
     Parameters
     ----------
     n_components : int, default=20
-        Dimension d of the subspaces; 20 is that of the reference's released program. Long et al. (2013) have 100. The
-        reference demands 2 d <= n_features: d is reduced to that, with a warning, and silently to the rank.
+        Dimension d of the subspaces, at most the rank; 20 is the value of the reference's released program, Long et al.
+        (2013) use 100. The reference demands 2 d <= n_features: a larger d is reduced, with a warning.
     subspace : {"pca", "pls"}, default="pca"
-        Of the source: principal directions, or directions of largest covariance with the labels (partial least
-        squares). The target's are principal directions.
+        Subspace of the source: principal directions, or directions of largest covariance with the labels (partial least
+        squares). The target's subspace is always that of its principal directions.
     classifier : {"nn", "svm", "nu-svm"}, default="nn"
         Nearest neighbour as in the reference, or a linear SVM.
     C : float or "auto", default="auto"
-        Weight of the errors of the SVM, as of `LinearSVM`.
+        Weight of the SVM's errors; "auto" chooses it as `LinearSVM` does for "svm".
     scaling : {"none", "unit", "sum-zscore", "paper", "standard"}, default="unit"
-        Scaling of the rows of each domain by itself. The reference takes z-scores.
+        How the rows of each domain are scaled, separately. The reference uses z-scores.
 
     Attributes
     ----------
@@ -80,30 +81,37 @@ class GFK(Embedding):
 
     Notes
     -----
-    G is never formed, and no kernel matrix among rows: rows are embedded by its root. Published kernels are twice this
-    one, which changes no neighbour. The directions are those of the centred rows, the embedded rows are not centred.
+    Neither G nor a kernel matrix among rows is formed: rows are embedded by the root of G. Published kernels are twice
+    this one, which changes no neighbour. The directions are those of the centred rows; embedded rows are not centred.
     """
 
-    _parameter_constraints = _CONSTRAINTS
+    _parameter_constraints: ClassVar[Constraints] = {**SUBSPACE_CONSTRAINTS, "subspace": [StrOptions({"pca", "pls"})]}
 
-    def __init__(self, *, n_components=20, subspace="pca", classifier="nn", C="auto", scaling="unit"):
+    root_: Floats
+
+    def __init__(
+        self,
+        *,
+        n_components: int = 20,
+        subspace: str = "pca",
+        classifier: str = "nn",
+        C: float | str = "auto",
+        scaling: str = "unit",
+    ) -> None:
         self.n_components = n_components
         self.subspace = subspace
         self.classifier = classifier
         self.C = C
         self.scaling = scaling
 
-    def _learn(self, source: Side, target: Side, n_classes: int) -> None:
-        n_components = self._dimension(source.X.shape[1])
-        P_target, _ = principal_directions(target.X, n_components)
-        P_source, _ = principal_directions(source.X, n_components)
-        common = min(P_source.shape[1], P_target.shape[1])  # the rank of the smaller domain
+    def _learn(self, source: ScaledDomain, target: ScaledDomain, n_classes: int) -> None:
+        P_source, P_target = paired_directions(source.X, target.X, self._dimension(source.X.shape[1]))
         if self.subspace == "pls":
-            P_source = _covarying_directions(source.X, source.y, n_classes, common)
-        self.root_ = geodesic_root(P_source[:, :common], P_target[:, :common])
-        self._rule = fit_rule(self.classifier, self._embed(source.X, "source"), source.y, self.C)
+            P_source = _covarying_directions(source.X, source.y, n_classes, P_target.shape[1])
+        self.root_ = geodesic_root(P_source, P_target)
+        self._fit_classifier(source)
 
-    def _dimension(self, width):
+    def _dimension(self, width: int) -> int:
         largest = max(1, width // 2)
         if self.n_components > largest:
             warnings.warn(
@@ -114,14 +122,11 @@ class GFK(Embedding):
             )
         return min(self.n_components, largest)
 
-    def _embed(self, X, domain):
+    def _embed(self, X: Floats, domain: DomainName) -> Floats:
         return X @ self.root_.astype(X.dtype, copy=False)
 
-    def _codes_of(self, X):
-        return self._rule.predict(self._embed(X, "target"))
 
-
-def _covarying_directions(X, y, n_classes, n_components):
+def _covarying_directions(X: Floats, y: Codes, n_classes: int, n_components: int) -> Floats:
     """Orthonormal directions, (width, n_components), of partial least squares of the rows on their one-hot labels."""
     model = PLSRegression(n_components=n_components, scale=False).fit(X.astype(np.float64), np.eye(n_classes)[y])
     return linalg.qr(model.x_weights_, mode="economic", check_finite=False)[0]

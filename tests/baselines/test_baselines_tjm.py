@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import subspace_angles
 
 import oracles_baselines_joint as naive
-from lpjt.baselines.matching import TJM
+from lpjt.baselines.tjm import TJM
 from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair

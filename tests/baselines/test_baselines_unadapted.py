@@ -14,17 +14,19 @@ from sklearn.svm import SVC, NuSVC
 
 import oracles
 import oracles_baselines_subspace as naive
-from lpjt.baselines._parts import choose_errors, fit_rule, principal_directions
-from lpjt.baselines.geodesic import GFK
-from lpjt.baselines.plain import (
+from lpjt.baselines._classifiers import choose_C, fit_classifier
+from lpjt.baselines._directions import principal_directions
+from lpjt.baselines.coral import CORAL
+from lpjt.baselines.gfk import GFK
+from lpjt.baselines.subspace import LSSA, SA, SDA
+from lpjt.baselines.transport import OptimalTransport
+from lpjt.baselines.unadapted import (
     PCASVM,
     LinearSVM,
     NearestNeighbor,
     TargetPropagation,
     TargetSVM,
 )
-from lpjt.baselines.subspace import LSSA, SA, SDA
-from lpjt.baselines.transport import CORAL, OptimalTransport
 from problems import masked, shifted_pair, widened
 
 needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
@@ -224,18 +226,18 @@ def test_svm_minimises_its_objective_on_the_source_alone():
     def objective(w, b):
         return w @ w / 2 + 0.5 * np.maximum(0, 1 - signs * (X @ w + b)).sum()
 
-    w, b = model._rule.coef_.ravel(), float(model._rule.intercept_[0])
+    w, b = model._classifier.coef_.ravel(), float(model._classifier.intercept_[0])
     rng = np.random.default_rng(0)
     for size in (1e-1, 1e-2):
         for _ in range(100):
             assert objective(w, b) <= objective(w + size * rng.normal(size=8), b + size * rng.normal()) + 1e-4
     elsewhere = LinearSVM(C=0.5, form="svm", scaling="none").fit(X, y, X_target + 5.0)
-    assert_allclose(elsewhere._rule.coef_, model._rule.coef_)  # the target has no say
+    assert_allclose(elsewhere._classifier.coef_, model._classifier.coef_)  # the target has no say
 
 
 def test_one_against_the_rest_minimises_its_objective_for_every_class():
     X, y, X_target, _ = shifted_pair(n_classes=3, apart=0.7)
-    rule = LinearSVM(C=0.5, scaling="none").fit(X, y, X_target)._rule
+    rule = LinearSVM(C=0.5, scaling="none").fit(X, y, X_target)._classifier
     rng = np.random.default_rng(0)
     for c in range(3):
         signs = np.where(y == c, 1.0, -1.0)
@@ -250,7 +252,7 @@ def test_one_against_the_rest_minimises_its_objective_for_every_class():
 
 def test_the_nu_form_bounds_the_share_of_rows_within_the_margin():
     X, y, X_target, _ = shifted_pair(n_classes=2, apart=0.7)
-    rule = LinearSVM(form="nu-svm", scaling="none").fit(X, y, X_target)._rule
+    rule = LinearSVM(form="nu-svm", scaling="none").fit(X, y, X_target)._classifier
     outside = np.abs(rule.dual_coef_).ravel() >= np.abs(rule.dual_coef_).max() * (1 - 1e-6)
     assert outside.sum() <= 0.5 * len(X) <= len(rule.support_) + 1  # nu is a bound on errors, and one on vectors
 
@@ -261,7 +263,7 @@ def test_the_nu_form_lowers_nu_where_the_smaller_class_allows_just_so_much():
     X[:6] += 2 * rng.normal(size=10)
     with pytest.raises(ValueError, match="not finite"):
         NuSVC(nu=0.5, kernel="linear").fit(X, y)
-    rule = fit_rule("nu-svm", X, y)
+    rule = fit_classifier("nu-svm", X, y)
     assert_allclose(rule.coef_, NuSVC(nu=0.35, kernel="linear").fit(X, y).coef_)
     assert rule.score(X, y) > 0.8
 
@@ -325,10 +327,10 @@ def test_the_weight_of_errors_is_that_of_best_cross_validation():
         scores.append(np.mean([SVC(kernel="linear", C=C).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds]))
     assert len(set(scores)) > 1
     expected = (0.01, 0.1, 1.0, 10.0, 100.0)[int(np.argmax(scores))]
-    chosen = LinearSVM(form="svm", scaling="none").fit(X, y, X_target)._rule.C
+    chosen = LinearSVM(form="svm", scaling="none").fit(X, y, X_target)._classifier.C
     assert chosen == expected
-    assert choose_errors(X[:3], np.arange(3)) == 1.0  # nothing to validate by
-    assert choose_errors(X[:4], np.array([0, 1, 1, 1])) == 1.0
+    assert choose_C(X[:3], np.arange(3)) == 1.0  # nothing to validate by
+    assert choose_C(X[:4], np.array([0, 1, 1, 1])) == 1.0
 
 
 def test_a_rare_class_does_not_stop_the_choice():
@@ -340,7 +342,7 @@ def test_a_rare_class_does_not_stop_the_choice():
 
 
 def test_a_rule_of_one_class_answers_it():
-    assert_array_equal(fit_rule("svm", np.eye(3), np.array([4, 4, 4])).predict(np.zeros((2, 3))), [4, 4])
+    assert_array_equal(fit_classifier("svm", np.eye(3), np.array([4, 4, 4])).predict(np.zeros((2, 3))), [4, 4])
 
 
 # Published figures, on the same files: see the columns NN and PCA of Table 2 of Long et al., ICCV 2013.

@@ -9,7 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.preprocessing import normalize
 
 import oracles_baselines_hetero as naive
-from lpjt.baselines.landmarks import CDLS, cdls_energy, choose_landmarks, map_source, principal_axes
+from lpjt.baselines._cdls_energy import cdls_energy, choose_landmarks, map_source
+from lpjt.baselines._directions import principal_directions
+from lpjt.baselines.cdls import CDLS
 from problems import masked, shifted_pair, widened
 
 needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
@@ -46,7 +48,7 @@ def test_the_energy_is_that_of_the_loops(supervised, missing):
         labels[2] = np.where(labels[2] == 1, 0, labels[2])
     rng = np.random.default_rng(5)
     A = rng.normal(size=(6, 4))
-    energy = cdls_energy(labels, weights, 3, labelled_alone=supervised)
+    energy = cdls_energy(labels, weights, 3, labelled_only=supervised)
     mapped = [rows[0] @ A, *rows[1:]]
     terms = naive.cdls_terms(3, *labels, weights[0], weights[2], supervised=supervised)
     assert_allclose(energy_of(energy, mapped, weights), naive.cdls_energy(terms, mapped), rtol=1e-12)
@@ -55,7 +57,7 @@ def test_the_energy_is_that_of_the_loops(supervised, missing):
 @pytest.mark.parametrize("supervised", [False, True])
 def test_the_map_is_the_least_squares_solution(supervised):
     rows, labels, weights = three_parts(1)
-    energy = cdls_energy(labels, weights, 3, labelled_alone=supervised)
+    energy = cdls_energy(labels, weights, 3, labelled_only=supervised)
     A = map_source(rows[0], rows[1:], energy, weights, 0.3)
     terms = naive.cdls_terms(3, *labels, weights[0], weights[2], supervised=supervised)
     assert_allclose(A, naive.cdls_map(terms, *rows, 0.3), atol=1e-10)
@@ -88,7 +90,7 @@ def test_principal_axes_by_either_way():
     X = rng.normal(size=(12, 9)) * np.arange(1, 10)
     expected = np.linalg.svd(X - X.mean(axis=0))[2][:3].T
     for rows, axes in ((X, expected), (X.T, np.linalg.svd(X.T - X.T.mean(axis=0))[2][:3].T)):
-        found = principal_axes(rows, 3)
+        found, _ = principal_directions(rows, 3)
         assert_allclose(np.abs(np.sum(found * axes, axis=0)), 1, atol=1e-10)
         assert (found[np.abs(found).argmax(axis=0), np.arange(3)] > 0).all()
 
@@ -171,7 +173,7 @@ def test_a_class_without_a_labelled_target_row():
 
 def test_without_target_labels_it_says_what_it_wants():
     X, y, X_target, _ = heterogeneous(0)
-    with pytest.raises(ValueError, match="CDLS learns from labelled target rows, and y_target marks none"):
+    with pytest.raises(ValueError, match="CDLS learns from labelled target rows, but y_target labels none"):
         CDLS().fit(X, y, X_target)
     with pytest.raises(ValueError, match="'landmark_ratio' parameter of CDLS must be a float in the range"):
         CDLS(landmark_ratio=0.0).fit(X, y, X_target, np.zeros(len(X_target), dtype=int))
