@@ -179,6 +179,13 @@ def test_without_target_labels_it_says_what_it_wants():
         CDLS(landmark_ratio=0.0).fit(X, y, X_target, np.zeros(len(X_target), dtype=int))
 
 
+def test_equal_target_rows_are_refused_with_the_remedy():
+    X, y, X_target, y_target = shifted_pair()
+    words = r"The target rows are all equal \(n_features = 1, scaling='unit'\).*Give rows that differ, or another scaling"
+    with pytest.raises(ValueError, match=words):
+        CDLS().fit(X, y, np.abs(X_target[:, :1]) + 1, masked(y_target, 3))
+
+
 @needs_data
 def test_the_demonstration_comes_within_three_points_of_the_authors_program():
     from lpjt.datasets import load_problem

@@ -127,6 +127,11 @@ class CDLS(Embedding):
         basis = span_basis([X], n_components=self.n_components)
         X = X if basis is None else X @ basis
         target_rows = target.X.astype(np.float64)
+        if (target_rows == target_rows[0]).all():
+            raise ValueError(
+                f"The target rows are all equal (n_features = {target_rows.shape[1]}, scaling={self.scaling!r}), so they "
+                "have no principal axes. Give rows that differ, or another scaling: 'unit' turns a single column into 1."
+            )
         self.axes_, _ = principal_directions(target_rows, self.n_components)
         projected = target_rows @ self.axes_
         parts = [projected[known], projected[~known]]
