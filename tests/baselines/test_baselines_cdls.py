@@ -181,7 +181,9 @@ def test_without_target_labels_it_says_what_it_wants():
 
 def test_equal_target_rows_are_refused_with_the_remedy():
     X, y, X_target, y_target = shifted_pair()
-    words = r"The target rows are all equal \(n_features = 1, scaling='unit'\).*Give rows that differ, or another scaling"
+    words = (
+        r"The target rows are all equal \(n_features = 1, scaling='unit'\).*Give rows that differ, or another scaling"
+    )
     with pytest.raises(ValueError, match=words):
         CDLS().fit(X, y, np.abs(X_target[:, :1]) + 1, masked(y_target, 3))
 

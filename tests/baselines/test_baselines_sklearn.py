@@ -17,8 +17,8 @@ ESTIMATORS = [getattr(baselines, name)(**CHEAP.get(name, {})) for name in baseli
 
 EXPECTED_FAILURES = {
     "MEDA": {
-        "check_classifiers_train": "The check has three classes in two columns, and no target. Subspaces of at most half "
-        "the width are then one line, and its features of unit length are -1 and 1: enough for two classes, not three."
+        "check_classifiers_train": "The check has three classes in two columns, and no target. Subspaces of at most "
+        "half the width are then one line, whose features of unit length are -1 and 1: enough for two classes only."
     }
 }
 
