@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint bench-report scaling-report results figures docs clean
+.PHONY: help install demo test lint mutants bench-report scaling-report results figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -29,7 +29,12 @@ lint: $(STAMP)  ## style, types, and who may import whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict tools
 	$(BIN)/lint-imports
+
+# 300 faults: 15 to 40 minutes on two cores.
+mutants: $(STAMP)  ## plant small faults in core, parameters and fitting; do the tests notice? (ARGS='src/lpjt/core --count 60')
+	$(BIN)/python tools/mutants.py $(ARGS)
 
 # Hours on two cores, on a machine that does nothing else: most of them go into the dense transcription at 4,000 and
 # 8,000 rows (two hours at most for each), then the million rows. Wants 12 GB; `lpjt bench quick` takes a minute.
