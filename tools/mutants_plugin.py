@@ -1,7 +1,7 @@
 """A pytest plugin for `tools/mutants.py`: which lines each test runs, and only the tests asked for, in their order.
 
-Asked for by environment variables: `MUTANTS_RECORD` names the file to write, with seconds by test and tests by file and
-line, and `MUTANTS_WATCH` the folder whose lines count; `MUTANTS_SELECT` names a file with a list of test ids.
+Asked for by environment variables. `MUTANTS_RECORD` names the file to write: seconds by test, tests by file and line,
+modules of other packages; `MUTANTS_WATCH` the folder whose lines count. `MUTANTS_SELECT` names a file of test ids.
 """
 
 import json
@@ -65,7 +65,12 @@ class Recorder:
             seen = self.of_test.get(test, set()) | self.of_setup.get(test.split("::")[0], set())
             for path, line in sorted(seen):
                 lines.setdefault(os.path.relpath(path), {}).setdefault(line, []).append(test)
-        self.out.write_text(json.dumps({"tests": self.tests, "lines": lines}))
+        tree = os.getcwd() + os.sep
+        ours = {
+            name for name, module in sys.modules.items() if (getattr(module, "__file__", "") or tree).startswith(tree)
+        }
+        modules = [name for name in sys.modules if name not in ours | {__name__}]
+        self.out.write_text(json.dumps({"tests": self.tests, "lines": lines, "modules": modules}))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import mutants
+import mutants_trees
 from mutations import Defaults, find_mutants
 
 MODULE = '''"""Halves."""
@@ -22,13 +23,13 @@ def half(x, *, least=1):
         raise ValueError(f"{x + 1} is negative")
     return max(x // 2, least)
 '''
-WEAK = """from toy.core.halves import half
+WEAK = """from toy.core.MODULE import half
 
 def test_it_runs():
     assert half(10) is not None
 """
 STRONG = """import pytest
-from toy.core.halves import half
+from toy.core.MODULE import half
 
 def test_values():
     assert [half(x) for x in (0, 1, 2, 3, 4, 9)] == [1, 1, 1, 1, 2, 4]
@@ -39,14 +40,13 @@ def test_negative():
 """
 
 
-def project(root, test, module=MODULE):
-    for name, text in {
-        "src/toy/__init__.py": "",
-        "src/toy/core/__init__.py": "",
-        "src/toy/core/halves.py": module,
-        "tests/core/test_halves.py": test,
-        "pyproject.toml": "[tool.pytest.ini_options]\nmarkers = ['slow', 'data']\n",
-    }.items():
+def project(root, *, weak=True, strong=False):
+    """A package of one function, well tested in one module and hardly in the other."""
+    files = {"pyproject.toml": "[tool.pytest.ini_options]\nmarkers = ['slow', 'data']\n", "src/toy/__init__.py": ""}
+    for name, test, wanted in (("weak", WEAK, weak), ("strong", STRONG, strong)):
+        if wanted:
+            files |= {f"src/toy/core/{name}.py": MODULE, f"tests/core/test_{name}.py": test.replace("MODULE", name)}
+    for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -64,79 +64,96 @@ def changes_in(source):
     return {(one.kind, text[one.start : one.end].decode(), one.after) for one in found if one.changes_the_program(text)}
 
 
+def start(root, store, *options):
+    """The script in a process of its own, because it forks; plugins of pytest that it does not need are left out."""
+    command = [sys.executable, mutants.__file__, "src/toy/core", "--root", str(root), "--store", str(store), *options]
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TMPDIR": str(root.parent)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
 def run(root, store, *options):
-    return mutants.main(["src/toy/core", "--root", str(root), "--store", str(store), *options])
+    process = start(root, store, *options)
+    output, _ = process.communicate()
+    return process.returncode, output
 
 
-def test_a_weak_test_lets_faults_live_and_a_strong_one_does_not(tmp_path, capsys):
-    stores = {}
-    for name, test in {"weak": WEAK, "strong": STRONG}.items():
-        root, stores[name] = project(tmp_path / name, test), tmp_path / f"{name}.json"
-        before = contents(root)
-        assert run(root, stores[name], "--at-least", "99") == (1 if name == "weak" else 0)
-        assert contents(root) == before  # the tree itself is never changed
-    weak, strong = (json.loads(store.read_text())["mutants"] for store in stores.values())
+def faults_in(store):
+    return json.loads(store.read_text())["mutants"]
+
+
+def test_a_weak_test_lets_faults_live_and_a_strong_one_does_not(tmp_path):
+    root, store = project(tmp_path / "toy", strong=True), tmp_path / "store.json"
+    before = contents(root)
+    code, printed = run(root, store, "--at-least", "99")
+    assert code == 1, printed
+    assert contents(root) == before  # the tree itself is never changed
+    outcomes = {"weak": {}, "strong": {}}
+    for fault in faults_in(store).values():
+        outcomes[Path(fault["path"]).stem][tuple(fault["diff"])] = fault["outcome"]
+    weak, strong = outcomes.values()
     assert weak.keys() == strong.keys()
-    assert {fault["outcome"] for fault in strong.values()} == {"killed"}
-    outcomes = {tuple(fault["diff"]): fault["outcome"] for fault in weak.values()}
-    assert outcomes["-    return max(x // 2, least)", "+    return min(x // 2, least)"] == "survived"
-    assert outcomes["-    return max(x // 2, least)", "+    return None"] == "killed"
-    printed = capsys.readouterr().out
-    assert "src/toy/core/halves.py:7 in half\n    -    return max(x // 2, least)\n" in printed
-    assert "src/toy/core/halves.py:6 in half, a line no test runs" in printed
+    assert set(strong.values()) == {"killed"}
+    assert weak["-    return max(x // 2, least)", "+    return min(x // 2, least)"] == "survived"
+    assert weak["-    return max(x // 2, least)", "+    return None"] == "killed"
+    assert "src/toy/core/weak.py:7 in half\n    -    return max(x // 2, least)\n" in printed
+    assert "src/toy/core/weak.py:6 in half, a line no test runs" in printed
 
 
-def test_a_fault_that_hangs_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr(mutants, "SECONDS_TO_START", 8)
-    module = "def count(n):\n    i = 0\n    while i < n:\n        i += 1\n    return i\n"
-    test = "from toy.core.halves import count\n\ndef test_count():\n    assert count(3) == 3\n"
-    root, store = project(tmp_path / "toy", test, module), tmp_path / "store.json"
-    assert run(root, store) == 0
-    faults = json.loads(store.read_text())["mutants"].values()
-    (hung,) = [fault for fault in faults if fault["diff"][1] == "+        pass"]
-    assert hung["outcome"] == "time-out"
+def test_a_fault_that_hangs_is_noticed(tmp_path):
+    tree = mutants_trees.Tree(project(tmp_path / "toy"), tmp_path / "tree")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mutants_trees, "_run_pytest", lambda *_: time.sleep(60))
+        tree.start(["tests/core"], {}, 0.2)
+    ended, limit = None, time.monotonic() + 30
+    while ended is None and time.monotonic() < limit:
+        ended = tree.poll()
+    assert ended == mutants_trees.HUNG
+    tree.output.write_text("")
+    assert mutants_trees.verdict(ended, tree)["outcome"] == "time-out"
 
 
-def test_resuming_judges_only_what_is_missing(tmp_path, capsys):
-    root, store = project(tmp_path / "toy", WEAK), tmp_path / "store.json"
-    assert run(root, store, "--count", "3") == 0
-    first = json.loads(store.read_text())["mutants"]
+def test_resuming_judges_only_what_is_missing(tmp_path):
+    root, store = project(tmp_path / "toy"), tmp_path / "store.json"
+    assert run(root, store, "--count", "3")[0] == 0
+    first = faults_in(store)
     assert len(first) == 3
     for fault in first.values():
         fault["seconds"] = 1234.5
     store.write_text(json.dumps({"mutants": first}))
-    assert run(root, store, "--count", "4", "--resume") == 0
-    assert list(json.loads(store.read_text())["mutants"].values())[:3] == list(first.values())
-    assert capsys.readouterr().out.count("1234.5 s") == 3
+    code, printed = run(root, store, "--count", "4", "--resume")
+    assert code == 0
+    assert printed.count("1234.5 s") == 3
+    second = faults_in(store)
+    assert len(second) == 4
+    assert all(second[key] == fault for key, fault in first.items())
 
 
 def test_the_draw_depends_on_the_seed_alone(tmp_path):
-    root = project(tmp_path, WEAK)
+    root = project(tmp_path)
     (one, n_all), (same, _), (other, _) = (mutants.draw(root, ["src/toy/core"], 5, seed) for seed in (0, 0, 1))
     assert one == same != other
     assert len(one) == 5 < n_all
 
 
 def test_tests_that_fail_without_a_fault_are_an_error(tmp_path):
-    root = project(tmp_path / "toy", WEAK.replace("is not None", "is None"))
-    with pytest.raises(SystemExit, match="tests/core fail without any fault"):
-        run(root, tmp_path / "store.json")
+    root = project(tmp_path / "toy")
+    (root / "tests/core/test_weak.py").write_text("def test_it():\n    assert False\n")
+    code, printed = run(root, tmp_path / "store.json")
+    assert code == 1
+    assert "The tests of tests/core fail without any fault" in printed
 
 
-def test_an_interrupt_leaves_a_store_to_resume_from_and_no_process(tmp_path):
-    root, store = project(tmp_path / "toy", WEAK), tmp_path / "store.json"
-    script = Path(mutants.__file__)
-    command = [sys.executable, str(script), "src/toy/core", "--root", str(root), "--store", str(store)]
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+def test_an_interrupt_leaves_a_store_to_resume_from_and_nothing_else(tmp_path):
+    root, store = project(tmp_path / "toy"), tmp_path / "store.json"
+    process = start(root, store)
     limit = time.monotonic() + 60
     while not store.exists() and time.monotonic() < limit:
-        time.sleep(0.05)
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "--resume goes on from here" in output
-    assert json.loads(store.read_text())["mutants"]
+    assert faults_in(store)
     assert not list(tmp_path.glob("mutants-*"))
 
 
