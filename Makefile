@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= 2
+WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint mutants bench-report scaling-report results figures docs clean
+.PHONY: help install demo test test-slow coverage lint mutants bench-report scaling-report results figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -22,8 +24,17 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## transfer labels between two sets of digits and print the accuracy
 	@$(BIN)/lpjt demo
 
-test: $(STAMP)  ## run the tests (set LPJT_DATA to the data directory to run those on real data; ARGS='-k graphs' to choose)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(STAMP)  ## run the tests but the slow ones (LPJT_DATA=DIRECTORY for those on real data; ARGS='-k graphs' to choose)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow' $(ARGS)
+
+# A file at a time, so that its tests share one cluster.
+test-slow: $(STAMP)  ## run the tests that take more than a few seconds
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow $(ARGS)
+
+coverage: $(STAMP)  ## branch coverage of the tests but the slow ones; at least 95 % of core and of the door
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow' -q --cov --cov-report= $(ARGS)
+	$(BIN)/coverage report
+	$(BIN)/coverage report --include='$(WELL_COVERED)' --fail-under=95
 
 lint: $(STAMP)  ## style, types, and who may import whom
 	$(BIN)/ruff check .
@@ -63,5 +74,5 @@ docs: $(STAMP)  ## the documentation, in docs/_build
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
 
 clean:  ## remove what can be made again, .venv included
-	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

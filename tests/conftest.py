@@ -1,10 +1,31 @@
-"""What all tests need."""
+"""What all tests need: interrupts, one thread per worker, and real data only where a test is marked."""
 
+import os
 import signal
+
+import pytest
 
 
 def pytest_configure(config):
     """Take interrupts as any program does: a shell that runs the tests in the background has them ignored."""
-    del config
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if getattr(config.option, "numprocesses", None):  # workers side by side, each with all cores, would be slower
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_runtest_setup(item):
+    """Skip what needs real data where there is none."""
+    if item.get_closest_marker("data") and not os.environ.get("LPJT_DATA"):
+        pytest.skip("LPJT_DATA does not name a directory of real data")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Hide the real data from tests not marked `data`, so that the marker is on every test that reads them."""
+    hidden = None if item.get_closest_marker("data") else os.environ.pop("LPJT_DATA", None)
+    try:
+        return (yield)
+    finally:
+        if hidden is not None:
+            os.environ["LPJT_DATA"] = hidden

@@ -2,7 +2,6 @@
 
 import dataclasses
 import gzip
-import os
 import struct
 from pathlib import Path
 
@@ -11,8 +10,7 @@ import pytest
 
 from lpjt.datasets import SETS
 
-REAL = os.environ.get("LPJT_DATA")
-needs_data = pytest.mark.skipif(not REAL, reason="LPJT_DATA names no directory of real data")
+needs_data = pytest.mark.data
 
 
 def shrink(monkeypatch, name, rows, widths, n_classes=None):

@@ -1,6 +1,5 @@
 """CDLS: the energy and its two minimisers against loops, the whole of it against a transcription, and real files."""
 
-import os
 import warnings
 
 import numpy as np
@@ -14,7 +13,7 @@ from lpjt.baselines._directions import principal_directions
 from lpjt.baselines.cdls import CDLS
 from problems import masked, shifted_pair, widened
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 
 
 def three_parts(seed=0, n_classes=3, width=6, n_components=4, n=(18, 7, 15)):

@@ -1,7 +1,5 @@
 """JGSA against its n x n transcription, domains of two widths, and printed figures."""
 
-import os
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,7 +11,7 @@ from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair, widened
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 WEIGHTS = {"coupling": 0.7, "variance": 0.4, "discrimination": 0.3}
 PARAMETERS = {f"{name}_weight": value for name, value in WEIGHTS.items()} | {"n_components": 3, "scaling": "none"}
 

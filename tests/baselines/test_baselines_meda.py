@@ -1,7 +1,5 @@
 """MEDA against its n x n transcription, its parts against their definitions, and printed figures."""
 
-import os
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -15,7 +13,7 @@ from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 WEIGHTS = {"alignment": 5.0, "laplacian": 0.6, "shrinkage": 0.2, "n_neighbors": 4}
 PARAMETERS = {
     "alignment_weight": 5.0,

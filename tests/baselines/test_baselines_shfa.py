@@ -1,6 +1,5 @@
 """HFA and SHFA: saddle points against explicit metrics and PIQP, label vectors against enumeration, real files."""
 
-import os
 import warnings
 
 import numpy as np
@@ -16,7 +15,7 @@ from lpjt.baselines._machines import TrainingSet, semi_supervised_machine, super
 from lpjt.baselines.shfa import SHFA
 from problems import masked, shifted_pair, widened
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 
 
 def heterogeneous(seed=0, **changes):

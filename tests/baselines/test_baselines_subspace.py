@@ -1,7 +1,5 @@
 """SA, SDA, LSSA and GFK against their definitions, and against the figures printed for the same files."""
 
-import os
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,7 +11,7 @@ from lpjt.baselines.gfk import GFK, geodesic_root
 from lpjt.baselines.subspace import LSSA, SA, SDA, align_subspaces, landmark_overlap
 from problems import shifted_pair
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 
 
 def orthonormal(rng, width, k):

@@ -1,6 +1,5 @@
 """TCA and JDA against n x n transcriptions and printed figures; what TCA, JDA, TJM, JGSA and MEDA have in common."""
 
-import os
 import tracemalloc
 
 import numpy as np
@@ -18,7 +17,7 @@ from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 METHODS = (TCA, JDA, TJM, JGSA, MEDA)
 GAMMA = 0.02
 

@@ -1,7 +1,5 @@
 """TJM against its n x n transcription, and against printed figures."""
 
-import os
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,7 +11,7 @@ from lpjt.datasets import load_problem
 from lpjt.datasets.published import published
 from problems import masked, shifted_pair
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 GAMMA = 0.02
 
 

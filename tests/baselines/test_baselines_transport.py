@@ -1,7 +1,6 @@
 """CORAL and optimal transport against their definitions, a second solver, and the figures printed for SURF."""
 
 import builtins
-import os
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from lpjt.baselines.coral import CORAL, recolouring
 from lpjt.baselines.transport import OptimalTransport
 from problems import shifted_pair
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 
 
 def mean_variance(X, X_target):

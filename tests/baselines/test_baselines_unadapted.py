@@ -1,6 +1,5 @@
 """Methods without adaptation, and what all methods of plain, subspace, geodesic and transport have in common."""
 
-import os
 import pickle
 from contextlib import nullcontext
 
@@ -29,7 +28,7 @@ from lpjt.baselines.unadapted import (
 )
 from problems import masked, shifted_pair, widened
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 
 EQUAL_WIDTHS = [
     NearestNeighbor(),

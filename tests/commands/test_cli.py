@@ -191,6 +191,7 @@ def test_without_typer_one_line_says_what_to_install(monkeypatch, capsys):
     assert capsys.readouterr().err == "lpjt: `typer` is needed here. Install it with `pip install 'lpjt[cli]'`.\n"
 
 
+@pytest.mark.data
 def test_adapt_on_a_real_file_of_both_domains(lpjt, tmp_path):
     path = real_data() / "coil20/COIL_1.mat"
     result = lpjt("adapt", path, path, "-o", tmp_path / "labels.csv", "--n-components", 20)

@@ -19,7 +19,7 @@ from lpjt.benchmarks.measure import unscored_row
 from lpjt.benchmarks.plan import expand_tables, plan_jobs
 from lpjt.benchmarks.store import Store
 
-needs_data = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+needs_data = pytest.mark.data
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Neighbours: the exact search against all distances, the approximate one against it, and a machine without faiss."""
 
 import importlib.util
-import os
 
 import numpy as np
 import pytest
@@ -138,7 +137,7 @@ def test_without_faiss(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("LPJT_DATA" not in os.environ, reason="LPJT_DATA does not name a directory of data")
+@pytest.mark.data
 def test_recall_on_full_mnist():
     problem = load_problem("digits-full", "MNIST to USPS")
     X = np.asarray(problem.X_source, dtype=np.float32)

@@ -1,6 +1,5 @@
 """Accuracy on real files, last and never alone; docs/results.md has the whole tables."""
 
-import os
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.preprocessing import normalize
 from lpjt import LPJT
 from lpjt.datasets import load_problem
 
-pytestmark = pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+pytestmark = pytest.mark.data
 
 
 def accuracy(problem, **parameters):

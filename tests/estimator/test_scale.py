@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from lpjt import LPJT, _threads
 from lpjt.core import blocks, coordinates, moments
@@ -283,15 +283,15 @@ def test_n_jobs_sets_the_threads(n_jobs):
 
 
 def test_fits_that_overlap_leave_blas_as_it_was():
-    before = blas_threads()
-    first, second = _threads.threads(2), _threads.threads(None)
-    first.__enter__()
-    second.__enter__()
-    assert _threads.n_threads() == min(before)  # not the one thread that the first left to BLAS
-    second.__exit__(None, None, None)
-    assert blas_threads() == {1}
-    first.__exit__(None, None, None)
-    assert blas_threads() == before
+    with threadpool_limits(2, user_api="blas"):  # whatever OMP_NUM_THREADS is
+        first, second = _threads.threads(2), _threads.threads(None)
+        first.__enter__()
+        second.__enter__()
+        assert _threads.n_threads() == 2  # not the one thread that the first left to BLAS
+        second.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        first.__exit__(None, None, None)
+        assert blas_threads() == {2}
 
 
 def test_maps_keep_the_order_and_do_not_multiply():

@@ -92,6 +92,7 @@ def test_svmlight(tmp_path, suffix):
     assert_array_equal(domain.y, y)
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "shape", "n_classes"),
     [
@@ -114,6 +115,7 @@ def test_real_files(name, shape, n_classes):
     assert domain.labelled.all()
 
 
+@pytest.mark.data
 def test_real_file_of_both_domains():
     data = real_data()
     source = read_domain(data / "mnist_usps/MNIST_vs_USPS.mat", role="source")

@@ -341,7 +341,7 @@ def test_ctrl_c_while_a_process_is_asked_for_waits_until_it_is_there(store, monk
     assert run_one(store)["status"] == "ok"
 
 
-@pytest.mark.skipif("LPJT_DATA" not in os.environ, reason="LPJT_DATA names no directory of data sets")
+@pytest.mark.data
 def test_real_pair_is_measured_the_same_way_each_time(tmp_path):
     job = Job("surf", "W to D", "LPJT", 0, "label-free", {})
     rows = []

@@ -1,7 +1,6 @@
 """The paper's figures: files, numbers that agree with refits, and errors that say what to do."""
 
 import csv
-import os
 import subprocess
 import sys
 
@@ -307,7 +306,7 @@ def test_importing_the_figures_loads_no_drawing_library():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.skipif(not os.environ.get("LPJT_DATA"), reason="LPJT_DATA does not name a directory of data")
+@pytest.mark.data
 def test_the_heaviest_calculators_are_nearer_to_the_targets_than_the_lightest():
     source, target = figure_landmarks.landmark_weights("A to W", "calculator")
     assert len(source.weights) == 94
