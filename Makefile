@@ -7,7 +7,7 @@ WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow coverage lint mutants bench-report scaling-report results figures docs clean
+.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report scaling-report results figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -46,6 +46,9 @@ lint: $(STAMP)  ## style, types, and who may import whom
 # 300 faults: 15 to 40 minutes on two cores.
 mutants: $(STAMP)  ## plant small faults in core, parameters and fitting; do the tests notice? (ARGS='src/lpjt/core --count 60')
 	$(BIN)/python tools/mutants.py $(ARGS)
+
+mutants-page: $(STAMP)  ## docs/reliability.md: the last run of make mutants, with the reasons of docs/survivors.toml
+	$(BIN)/python tools/mutants_page.py $(ARGS)
 
 # Hours on two cores, on a machine that does nothing else: most of them go into the dense transcription at 4,000 and
 # 8,000 rows (two hours at most for each), then the million rows. Wants 12 GB; `lpjt bench quick` takes a minute.

@@ -67,22 +67,39 @@ def key_of(mutant: Mutant, source: bytes) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def judge(root: Path, mutants: list[Mutant], stored: dict[str, Result], store: Path, jobs: int) -> Iterator[Result]:
+class Store:
+    """Results by the key of their fault, in a file that is always whole."""
+
+    def __init__(self, path: Path, *, resume: bool, again: bool, **about: int) -> None:
+        self.path, self.about = path, about
+        known = json.loads(path.read_text(encoding="utf-8"))["mutants"] if (resume or again) and path.exists() else {}
+        self.known = {key: result for key, result in known.items() if not (again and result["outcome"] == "survived")}
+        self.results: dict[str, Result] = {}
+
+    def add(self, key: str, result: Result) -> Result:
+        """Keep a result, and write all of them."""
+        self.results[key] = result
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        half = self.path.with_suffix(".part")
+        half.write_text(json.dumps(self.about | {"mutants": self.results}, indent=1) + "\n", encoding="utf-8")
+        half.replace(self.path)
+        return result
+
+
+def judge(root: Path, mutants: list[Mutant], store: Store, jobs: int) -> Iterator[Result]:
     """Judge the faults, `jobs` at a time; what is stored already is taken from there."""
     sources = {mutant.path: (root / mutant.path).read_bytes() for mutant in mutants}
     keys = {key_of(mutant, sources[mutant.path]): mutant for mutant in mutants}
-    results = {key: stored[key] for key in keys if key in stored}
-    yield from results.values()
-    todo = {key: mutant for key, mutant in keys.items() if key not in results}
+    for key in keys.keys() & store.known.keys():
+        yield store.add(key, store.known[key])
+    todo = {key: mutant for key, mutant in keys.items() if key not in store.known}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [Tree(root, Path(folder) / f"tree-{number}") for number in range(jobs)]
         try:
             for key, found in _outcomes(root, trees, todo, sources):
                 mutant = keys[key]
                 about = {"path": mutant.path, "line": mutant.line, "function": mutant.function, "kind": mutant.kind}
-                results[key] = about | {"diff": mutant.diff(sources[mutant.path])} | found
-                _write(store, results)
-                yield results[key]
+                yield store.add(key, about | {"diff": mutant.diff(sources[mutant.path])} | found)
         finally:
             for tree in trees:
                 tree.stop()
@@ -103,13 +120,6 @@ def _outcomes(
     for key, tree, code in run_all(trees, runs):
         (tree.place / todo[key].path).write_bytes(sources[todo[key].path])
         yield key, {"n_tests": len(tests[key])} | verdict(code, tree)
-
-
-def _write(store: Path, results: dict[str, Result]) -> None:
-    store.parent.mkdir(parents=True, exist_ok=True)
-    half = store.with_suffix(".part")
-    half.write_text(json.dumps({"mutants": results}, indent=1) + "\n", encoding="utf-8")
-    half.replace(store)
 
 
 def summary(results: Sequence[Result]) -> tuple[str, float]:
@@ -143,16 +153,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="how many at once")
     parser.add_argument("--store", type=Path, default=Path("build/mutants.json"), help="where results are written")
     parser.add_argument("--resume", action="store_true", help="keep what the store already has of the same faults")
+    parser.add_argument("--again", action="store_true", help="like --resume, but judge the survivors again")
     parser.add_argument("--at-least", type=float, default=0.0, help="fail below this percentage of faults noticed")
     options = parser.parse_args(arguments)
     root = options.root.resolve()
     mutants, n_all = draw(root, options.paths, options.count, options.seed)
     print(f"{len(mutants)} of {n_all} faults, seed {options.seed}. First the tests without any.", flush=True)
-    known = options.resume and options.store.exists()
-    stored = json.loads(options.store.read_text(encoding="utf-8"))["mutants"] if known else {}
+    kept = {"resume": options.resume, "again": options.again}
+    store = Store(options.store, **kept, seed=options.seed, n_all=n_all)
     results: list[Result] = []
     try:
-        for result in judge(root, mutants, stored, options.store, options.jobs):
+        for result in judge(root, mutants, store, options.jobs):
             results.append(result)
             place = f"{result['path']}:{result['line']} {result['kind']}"
             print(f"{len(results):4d} {result['outcome']:9} {place:60} {result['seconds']:6.1f} s", flush=True)

@@ -126,6 +126,8 @@ def test_resuming_judges_only_what_is_missing(tmp_path):
     second = faults_in(store)
     assert len(second) == 4
     assert all(second[key] == fault for key, fault in first.items())
+    _, printed = run(root, store, "--count", "4", "--again")
+    assert printed.count("1234.5 s") == sum(fault["outcome"] != "survived" for fault in first.values())
 
 
 def test_the_draw_depends_on_the_seed_alone(tmp_path):
