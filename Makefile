@@ -64,10 +64,10 @@ endif
 	$(BIN)/lpjt bench report
 
 scaling-report: $(STAMP)  ## docs/scaling.md: measures what a distributed fit costs (a minute), ARGS=--page writes only
-	$(BIN)/python benchmarks/scaling.py $(ARGS)
+	$(BIN)/python -m lpjt.study.pages.scaling $(ARGS)
 
 results: $(STAMP)  ## docs/results.md: runs what is not stored yet (needs LPJT_DATA; hours for everything), ARGS=--page writes only
-	$(BIN)/python benchmarks/results.py $(ARGS)
+	$(BIN)/python -m lpjt.study.pages.results $(ARGS)
 
 # Without fig-landmarks: its photographs belong to their data set.
 figures: $(STAMP)  ## the paper's figures, in docs/figures (needs LPJT_DATA)

@@ -8,7 +8,7 @@ import oracles
 import oracles_baselines_joint as naive
 from lpjt.baselines.jgsa import JGSA
 from lpjt.datasets import load_problem
-from lpjt.datasets.published import published
+from lpjt.study.tables.published import published
 from problems import masked, shifted_pair, widened
 
 needs_data = pytest.mark.data

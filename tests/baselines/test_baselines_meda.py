@@ -10,7 +10,7 @@ import oracles_baselines_joint as naive
 import oracles_baselines_subspace as subspaces
 from lpjt.baselines.meda import MEDA, domain_distance, graph_laplacian
 from lpjt.datasets import load_problem
-from lpjt.datasets.published import published
+from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data

@@ -14,7 +14,7 @@ from lpjt.baselines.meda import MEDA
 from lpjt.baselines.tca_jda import JDA, TCA
 from lpjt.baselines.tjm import TJM
 from lpjt.datasets import load_problem
-from lpjt.datasets.published import published
+from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data

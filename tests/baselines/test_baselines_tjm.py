@@ -8,7 +8,7 @@ from scipy.linalg import subspace_angles
 import oracles_baselines_joint as naive
 from lpjt.baselines.tjm import TJM
 from lpjt.datasets import load_problem
-from lpjt.datasets.published import published
+from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data

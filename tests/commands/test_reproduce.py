@@ -15,9 +15,8 @@ pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 from typer.testing import CliRunner
 
 from lpjt import cli
-from lpjt.benchmarks.measure import unscored_row
-from lpjt.benchmarks.plan import expand_tables, plan_jobs
-from lpjt.benchmarks.store import Store
+from lpjt.study.runs.plan import expand_tables, plan_jobs
+from lpjt.study.store import Store
 
 needs_data = pytest.mark.data
 
@@ -36,7 +35,9 @@ def stored(path, table, accuracies, monkeypatch):
     store = Store(path)
     for job in plan_jobs(expand_tables([table]), methods=list(accuracies)):
         value = accuracies[job.method]
-        row = unscored_row(job, status="failed" if value is None else "ok", message="no luck" if value is None else "")
+        row = job.row_without_result(
+            status="failed" if value is None else "ok", message="no luck" if value is None else ""
+        )
         scores = {"accuracy": value, "balanced_accuracy": value, "checksum": "c0ffee"}
         store.append(row | (scores if value is not None else {}))
     return store

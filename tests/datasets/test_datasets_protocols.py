@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.io import savemat
 
 from datasets_small import empty_directories, rows_of, shrink
-from lpjt import LPJT
-from lpjt.datasets import PAPER_PARAMETERS, SETS, TABLES, DataError, find_pair, find_table, load_problem, locate
+from lpjt.datasets import SETS, TABLES, DataError, find_pair, find_table, load_problem, locate
 from lpjt.datasets.protocols import resize_images, some_of_each
 from lpjt.datasets.where import find_file
 
@@ -50,16 +49,6 @@ def test_unknown_tables_and_pairs_name_the_nearest():
 @pytest.mark.parametrize("written", ["c to a", "C -> A", " C  to A ", "C→A"])
 def test_pairs_are_known_however_they_are_written(written):
     assert find_pair("surf", written) == "C to A"
-
-
-def test_the_papers_parameters_are_parameters_of_the_estimator():
-    assert set(PAPER_PARAMETERS) == set(TABLES)
-    for parameters in PAPER_PARAMETERS.values():
-        LPJT(**parameters)
-        assert (parameters["landmark_ratio"], parameters["n_neighbors"], parameters["max_iter"]) == (0.5, 5, 5)
-    pie = PAPER_PARAMETERS["pie"]
-    assert (pie["variance_weight"], pie["locality_weight"], pie["n_components"]) == (0.1, 0.02, 120)
-    assert "n_components" not in PAPER_PARAMETERS["digits"]  # the paper prints none
 
 
 def test_checksums_and_addresses_are_well_formed():

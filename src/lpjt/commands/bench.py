@@ -1,18 +1,24 @@
 """``lpjt bench``: what a fit costs, in seconds, in passes of X'X and in memory."""
 
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from lpjt.bench.page import PAGE
-from lpjt.bench.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, Plan
-from lpjt.bench.store import DIRECTORY
 from lpjt.commands import output as out
 from lpjt.commands.output import one_line_errors
+from lpjt.study.pages import performance
+from lpjt.study.runner import Event
+from lpjt.study.speed import plans, run
+from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, Plan
+from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
+from lpjt.study.speed.sheets import exponent, quick_sheet
+from lpjt.study.store import Store
 
 bench_app = typer.Typer(
     help="Measure time and memory, as ratios to one pass of X'X over the same data in the same process.",
@@ -25,13 +31,13 @@ MEMORY_EXPONENT = 1.5
 
 _WIDTH = 150  # characters of a table that no terminal shows
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the results, one JSON file a bench.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep stored records of what this run does not measure.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep what is stored of this bench and not measured now.")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds after which a run is ended; without end by default.")]
 
 
 def _rows_help(rows: tuple[int, ...]) -> str:
-    return f"Rows a domain, with commas between; {','.join(map(str, rows))} by default."
+    return f"Rows per domain, with commas between; {','.join(map(str, rows))} by default."
 
 
 @bench_app.command()
@@ -42,12 +48,10 @@ def growth(
     output: Output = DIRECTORY,
     keep: Keep = False,
 ) -> None:
-    """Time by stage and peak memory from a thousand rows a domain to a million, of wide rows and of many classes."""
-    from lpjt.bench.plans import plan_growth
-
+    """Time by stage and peak memory from a thousand rows per domain to a million, of wide rows and of many classes."""
     with one_line_errors():
         sizes = parse_rows(rows) or (QUICK_ROWS if quick else GROWTH_ROWS)
-        _run(lambda: plan_growth(sizes, quick=quick, timeout=timeout), output, keep=keep)
+        _run(lambda: plans.plan_growth(sizes, quick=quick, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()
@@ -57,35 +61,29 @@ def visda(
     output: Output = DIRECTORY,
 ) -> None:
     """One fit of VisDA's shape: 152,397 + 55,388 rows, 2048 wide, 12 classes, float32."""
-    from lpjt.bench.plans import plan_visda
-
     with one_line_errors():
-        _run(lambda: plan_visda(scale, timeout=timeout), output)
+        _run(lambda: plans.plan_visda(scale, timeout=timeout), output)
 
 
 @bench_app.command()
 def pie(output: Output = DIRECTORY) -> None:
     """One fit of PIE 05 to 07 with 100 components; wants the data, see `lpjt data`."""
-    from lpjt.bench.plans import plan_pie
-
     with one_line_errors():
-        _run(plan_pie, output)
+        _run(plans.plan_pie, output)
 
 
 @bench_app.command()
 def peers(
     rows: Annotated[str | None, typer.Option(help=_rows_help(PEER_ROWS))] = None,
     timeout: Annotated[
-        float, typer.Option(help="Seconds a run; the dense transcription has twelve times as many.")
+        float, typer.Option(help="Seconds per run; the dense transcription has twelve times as many.")
     ] = 600,
     output: Output = DIRECTORY,
     keep: Keep = False,
 ) -> None:
     """LPJT beside skada, POT, a primal JDA and a dense transcription of the paper, until each fails."""
-    from lpjt.bench.plans import plan_peers
-
     with one_line_errors():
-        _run(lambda: plan_peers(parse_rows(rows) or PEER_ROWS, timeout=timeout), output, keep=keep)
+        _run(lambda: plans.plan_peers(parse_rows(rows) or PEER_ROWS, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()
@@ -96,10 +94,8 @@ def neighbors(
     output: Output = DIRECTORY,
 ) -> None:
     """Accuracy with exact and with approximate neighbours, on digits and PIE; wants the data, see `lpjt data`."""
-    from lpjt.bench.plans import plan_neighbors
-
     with one_line_errors():
-        _run(lambda: plan_neighbors(full=full), output)
+        _run(lambda: plans.plan_neighbors(full=full), output)
 
 
 @bench_app.command()
@@ -109,18 +105,15 @@ def quick(
     output: Output = DIRECTORY,
 ) -> None:
     """Ratios of a few small sizes beside the stored ones; exit with 1 where memory grows with the rows' square."""
-    from lpjt.bench.plans import plan_quick
-    from lpjt.bench.sheets import quick_sheet
-    from lpjt.bench.store import make_result, read_result, write_result
-
     screen = _console()
     with one_line_errors():
-        plan = plan_quick(parse_rows(rows) or QUICK_ROWS)
-        stored = read_result("quick", output)
-        result = make_result("quick", _measure(screen, plan), plan.note)
+        plan = plans.plan_quick(parse_rows(rows) or QUICK_ROWS)
+        stored = read_result(plan.bench, open_store(output))
+        with tempfile.TemporaryDirectory() as nowhere:
+            result = _measure(screen, plan, open_store(output if store else Path(nowhere)))
         screen.print(quick_sheet(result, stored).to_rich())
         if store:
-            screen.print(f"Written: {write_result(result, output)}", soft_wrap=True)
+            screen.print(f"Written: {output}", soft_wrap=True)
         fault = memory_fault(result)
     if fault:
         print(f"lpjt: {fault}", file=sys.stderr)
@@ -130,24 +123,22 @@ def quick(
 @bench_app.command()
 def report(
     stored: Annotated[Path, typer.Option(help="Directory of the results.")] = DIRECTORY,
-    page: Annotated[Path, typer.Option(help="Page to write; its figure goes into `figures` beside it.")] = PAGE,
+    page: Annotated[
+        Path, typer.Option(help="Page to write; its figure goes into `figures` beside it.")
+    ] = performance.PAGE,
 ) -> None:
     """Write the page of the documentation from the stored results."""
-    from lpjt.bench.page import goals_sheet, write_page
-    from lpjt.bench.store import BENCHES, read_result
-
     screen = _console()
     with one_line_errors():
-        written = write_page(stored, page)
-        screen.print(goals_sheet({bench: read_result(bench, stored) for bench in BENCHES}).to_rich())
+        results = performance.read_results(open_store(stored))
+        written = performance.write_page(results, page)
+        screen.print(performance.goals_sheet(results).to_rich())
         for path in written:
             screen.print(f"Written: {path}", soft_wrap=True)
 
 
-def memory_fault(result: dict[str, Any]) -> str | None:
+def memory_fault(result: Result) -> str | None:
     """What is wrong with the memory of a quick run; None where it is in order. Time is never at fault."""
-    from lpjt.bench.sheets import exponent
-
     failed = [record for record in result["records"] if record["status"] != "ok"]
     if failed:
         return f"{failed[0]['label']}: {failed[0]['status']}. {failed[0]['message']}"
@@ -180,43 +171,39 @@ def _console() -> Console:
     return screen
 
 
-def _run(make_plan: Any, output: Path, *, keep: bool = False) -> None:
-    """Measure a plan, show its tables, store its records."""
-    from lpjt.bench.page import sheets_of
-    from lpjt.bench.store import check_directory, keep_others, make_result, read_result, write_result
-
-    screen = _console()
-    check_directory(output)
+def _run(make_plan: Callable[[], Plan], output: Path, *, keep: bool = False) -> None:
+    """Measure a plan, store what comes of it, show its tables."""
+    screen, store = _console(), open_store(output)
     plan = make_plan()
-    records = _measure(screen, plan)
-    if keep:
-        records = keep_others(records, read_result(plan.bench, output))
-    result = make_result(plan.bench, records, plan.note)
-    for sheet in sheets_of(result):
+    result = _measure(screen, plan, store, keep=keep)
+    for sheet in performance.sheets_of(result):
         screen.print(sheet.to_rich())
     screen.print(plan.note)
-    screen.print(f"Written: {write_result(result, output)}", soft_wrap=True)
+    screen.print(f"Written: {output}", soft_wrap=True)
 
 
-def _measure(screen: Console, plan: Plan) -> list[dict[str, Any]]:
-    """Run the tasks of a plan behind a progress bar."""
-    from lpjt.bench.processes import run_tasks
-
+def _measure(screen: Console, plan: Plan, store: Store, *, keep: bool = False) -> Result:
+    """Run the measurements of a plan behind a progress bar; what is stored of its bench afterwards."""
     columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     try:
         with Progress(*columns, console=screen, transient=True) as progress:
             bar = progress.add_task("Measuring", total=len(plan.tasks))
 
-            def on_start(task: Any, done: int, total: int) -> None:
-                progress.update(bar, description=f"{task.method}, {task.label}", completed=done)
-
-            def on_end(record: dict[str, Any]) -> None:
+            def on_event(event: Event) -> None:
+                what = f"{event.job.method}, {event.job.label}"
+                if event.row is None:
+                    progress.update(bar, description=what)
+                    return
                 progress.advance(bar)
-                if record["status"] not in ("ok", "not run"):
-                    what = f"{record['method']}, {record['label']}"
-                    print(f"{record['status']}: {what}: {record['message']}", file=sys.stderr)
+                if event.row["status"] not in ("ok", "not run"):
+                    print(f"{event.row['status']}: {what}: {event.row['message']}", file=sys.stderr)
 
-            return plan.finish(run_tasks(plan.tasks, on_start=on_start, on_end=on_end))
+            run.run_tasks(plan.tasks, store, on_event=on_event)
     except KeyboardInterrupt:
-        print("lpjt: stopped. Nothing was stored.", file=sys.stderr)
+        print(f"lpjt: stopped. What was measured so far is in {store.path}.", file=sys.stderr)
         raise typer.Exit(130) from None
+    if not keep:
+        forget_others(plan.bench, plan.tasks, store)
+    result = read_result(plan.bench, store)
+    assert result is not None, "every measurement has a row"
+    return result

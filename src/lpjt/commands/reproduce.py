@@ -10,7 +10,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from lpjt import datasets
 from lpjt.commands.output import console, one_line_errors
+from lpjt.datasets.fetch import check
+from lpjt.study.figures.catalogue import FIGURES, find_figure, make_figure
+from lpjt.study.runner import Event, run_jobs
+from lpjt.study.runs.measure import Job, measure
+from lpjt.study.runs.plan import GROUPS, expand_tables, plan_jobs
+from lpjt.study.store import Store
+from lpjt.study.tables.grid import reproduce_grid
+from lpjt.study.tables.markup import to_terminal
+from lpjt.study.tables.writing import check_report_path, write_grids
 
 _TABLES_HELP = (
     "Tables (digits, pie, surf, ...; `lpjt reproduce list` names all), figures (fig-sensitivity, fig-convergence, "
@@ -43,23 +53,19 @@ def reproduce(
             _list(screen)
             return
         figures = [name for name in tables if name.startswith("fig")]
-        wanted = [name for name in tables if name not in figures]
-        _check_names(figures, wanted, output, show_only=show_only)
+        named = [name for name in tables if name not in figures]
+        _check_names(figures, named, output, show_only=show_only)
         choice = {"methods": _split(methods), "pairs": _split(pairs), "seeds": _seeds(seeds), "protocol": protocol}
         running = {"n_jobs": jobs, "timeout": timeout, "retry_failed": retry_failed, "again": again}
         for name in figures:
             _figure(screen, name, output, _split(pairs), jobs)
-        failed = wanted and _tables(screen, wanted, store, output, choice=choice, running=running, show_only=show_only)
+        failed = named and _tables(screen, named, store, output, choice=choice, running=running, show_only=show_only)
     if failed:
         raise typer.Exit(1)
 
 
 def _check_names(figures: list[str], tables: list[str], output: Path | None, *, show_only: bool) -> None:
     """Refuse what cannot be done before anything is computed."""
-    from lpjt.benchmarks.plan import expand_tables
-    from lpjt.report.figures import find_figure
-    from lpjt.report.writing import check_report_path
-
     for name in figures:
         find_figure(name)
     expand_tables(tables)
@@ -82,14 +88,8 @@ def _tables(
     show_only: bool,
 ) -> bool:
     """Run and show; whether a run failed."""
-    from lpjt.benchmarks.plan import expand_tables, plan_jobs
-    from lpjt.benchmarks.store import Store
-    from lpjt.report.markup import to_terminal
-    from lpjt.report.tables import reproduce_grid
-    from lpjt.report.writing import write_grids
-
-    wanted = expand_tables(names)
-    jobs = plan_jobs(wanted, **choice)
+    selections = expand_tables(names)
+    jobs = plan_jobs(selections, **choice)
     store = Store(store_path)
     if not show_only:
         stored = set() if running["again"] else store.keys()
@@ -102,7 +102,7 @@ def _tables(
     keys = {job.key for job in jobs}
     rows = [row for row in store.rows() if row["key"] in keys]
     grids = {}
-    for name in dict.fromkeys(one.table.name for one in wanted):
+    for name in dict.fromkeys(selection.table.name for selection in selections):
         of_table = [row for row in rows if row["table"] == name]
         if of_table:
             grids[name] = reproduce_grid(of_table, name, choice["protocol"])
@@ -120,18 +120,15 @@ def _tables(
     return failed > 0
 
 
-def _check_data(jobs: Sequence[Any]) -> None:
+def _check_data(jobs: Sequence[Job]) -> None:
     """Fail before the first run where a file is missing or broken, instead of in every row; warn of strange copies."""
-    from lpjt.datasets import SETS, TABLES, load_problem, locate
-    from lpjt.datasets.fetch import check
-
     pairs = list(dict.fromkeys((job.table, job.pair) for job in jobs))
     for table, pair in pairs:
-        locate(table, pair)
+        datasets.locate(table, pair)
     for table, pair in pairs:
-        load_problem(table, pair)
-    for name in dict.fromkeys(name for table, _ in pairs for name in TABLES[table].sets):
-        for file in check(name) if SETS[name].kind == "original" else ():
+        datasets.load_problem(table, pair)
+    for name in dict.fromkeys(name for table, _ in pairs for name in datasets.find_table(table).sets):
+        for file in check(name) if datasets.find_set(name).kind == "original" else ():
             if file.state == "differs":
                 print(
                     f"warning: {file.path} is another copy than the original: sha256 {file.found}, "
@@ -140,9 +137,7 @@ def _check_data(jobs: Sequence[Any]) -> None:
                 )
 
 
-def _run(screen: Console, jobs: Sequence[Any], store: Any, running: dict[str, Any]) -> None:
-    from lpjt.benchmarks.runner import run_jobs
-
+def _run(screen: Console, jobs: Sequence[Job], store: Store, running: dict[str, Any]) -> None:
     last = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # what runs now is cut off, the figures never
     columns = (
         BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.fields[rest]}"),
@@ -152,23 +147,21 @@ def _run(screen: Console, jobs: Sequence[Any], store: Any, running: dict[str, An
     with Progress(*columns, console=screen, transient=True, expand=True) as progress:
         task = progress.add_task("Running", total=len(jobs), rest="")
 
-        def on_event(event: Any) -> None:
+        def on_event(event: Event) -> None:
             label = f"{event.job.table} {event.job.pair}, {event.job.method}"
             if event.kind == "start":
                 now[event.job.key] = label
             else:
                 now.pop(event.job.key, None)
-            if event.kind == "end" and event.row["status"] != "ok":
+            if event.kind == "end" and event.row is not None and event.row["status"] != "ok":
                 print(f"{event.row['status']}: {label}: {event.row['message']}", file=sys.stderr)
             rest = "" if event.remaining is None else f"about {_duration(event.remaining)} left"
             progress.update(task, completed=event.done, description="; ".join(now.values()) or "Running", rest=rest)
 
-        run_jobs(jobs, store, on_event=on_event, **running)
+        run_jobs(jobs, store, run=measure, on_event=on_event, **running)
 
 
 def _figure(screen: Console, name: str, output: Path | None, pairs: list[str] | None, jobs: int) -> None:
-    from lpjt.report.figures import find_figure, make_figure
-
     find_figure(name)
     with screen.status(f"{name} ...") as status:
 
@@ -183,14 +176,10 @@ def _figure(screen: Console, name: str, output: Path | None, pairs: list[str] | 
 def _list(screen: Console) -> None:
     from rich.table import Table
 
-    from lpjt.benchmarks.plan import GROUPS
-    from lpjt.datasets import TABLES
-    from lpjt.report.figures import FIGURES
-
     grid = Table(title="What can be reproduced")
     for heading in ("name", "kind", "pairs", "what"):
         grid.add_column(heading, justify="right" if heading == "pairs" else "left")
-    for table in TABLES.values():
+    for table in datasets.TABLES.values():
         grid.add_row(table.name, table.kind, str(len(table.pairs)), table.title)
     for name, what in GROUPS.items():
         grid.add_row(name, "group", "", what)

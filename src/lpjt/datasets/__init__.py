@@ -3,10 +3,9 @@
 from lpjt.datasets.loading import LabelledRows, load_domain, load_domains
 from lpjt.datasets.protocols import Problem, load_problem, locate
 from lpjt.datasets.registry import SETS, DataError, DataFile, DataSet, Domain, find_set
-from lpjt.datasets.tables import PAPER_PARAMETERS, TABLES, TableSpec, find_pair, find_table
+from lpjt.datasets.tables import TABLES, TableSpec, find_pair, find_table
 
 __all__ = [
-    "PAPER_PARAMETERS",
     "SETS",
     "TABLES",
     "DataError",

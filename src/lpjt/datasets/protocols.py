@@ -11,7 +11,7 @@ import numpy as np
 from lpjt.datasets.checksums import file_sha256
 from lpjt.datasets.loading import LabelledRows, domain_files, load_domain
 from lpjt.datasets.registry import find_set
-from lpjt.datasets.tables import HALVED, PAPER_PARAMETERS, TABLES, TableSpec, find_pair, find_table
+from lpjt.datasets.tables import HALVED, TABLES, TableSpec, find_pair, find_table
 
 _HALVED_NAMES = {"MNIST": ("digits", "MNIST"), "USPS": ("digits", "USPS"), "COIL_1": ("coil", "COIL1")}
 
@@ -168,7 +168,6 @@ def _checksum(files: Iterable[Path], *positions: np.ndarray | None) -> str:
 
 
 __all__ = [
-    "PAPER_PARAMETERS",
     "TABLES",
     "Problem",
     "TableSpec",

@@ -1,4 +1,4 @@
-"""The tables of the paper and those beside them: which pairs, which labelled rows, which scaling, which parameters."""
+"""The tables of the paper and those beside them: which pairs, which labelled rows, which scaling."""
 
 from dataclasses import dataclass
 from itertools import permutations, product
@@ -183,26 +183,3 @@ def find_pair(table: str, name: str) -> str:
     if plain not in by_name:
         raise ValueError(f"'{name}' is not a pair of {table} ({nearest(name, spec.pairs)}).")
     return by_name[plain]
-
-
-_COMMON = {"landmark_ratio": 0.5, "n_neighbors": 5, "max_iter": 5}
-_SURF = {"variance_weight": 0.1, "locality_weight": 0.001, "n_components": 40}
-_DECAF = {"variance_weight": 0.5, "locality_weight": 0.01, "n_components": 40}
-_PRINTED: dict[str, dict] = {
-    "surf": _SURF,
-    "surf-few": _SURF,
-    "decaf6": _DECAF,
-    "decaf6-few": _DECAF,
-    "pie": {"variance_weight": 0.1, "locality_weight": 0.02, "n_components": 120},
-    "pie-few": {"variance_weight": 0.1, "locality_weight": 0.02, "n_components": 120},
-    "office-home": {"variance_weight": 1.0, "locality_weight": 0.05, "n_components": 200},
-    "visda": {"variance_weight": 0.1, "locality_weight": 0.05, "n_components": 30},
-    # Not in the paper: other deep features of the same photographs borrow the values for DeCAF6.
-    "efficientnet": _DECAF,
-    "efficientnet-few": _DECAF,
-    "googlenet": _DECAF,
-}
-
-#: The paper's parameters for each table (its section IV.B), under LPJT's names: delta, the neighbours and the passes
-#: for all; mu, gamma and d where they are printed, which leaves out the digits and the heterogeneous tables.
-PAPER_PARAMETERS: dict[str, dict] = {name: {**_COMMON, **_PRINTED.get(name, {})} for name in TABLES}

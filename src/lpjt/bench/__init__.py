@@ -1,1 +1,0 @@
-"""Cost of a fit, in passes of X'X and in bytes beyond the input: ``lpjt bench``."""

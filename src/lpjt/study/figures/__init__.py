@@ -1,0 +1,1 @@
+"""The figures of the paper, computed anew, and those of the documentation."""

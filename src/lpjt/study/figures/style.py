@@ -1,0 +1,98 @@
+"""How every figure looks: one palette, one set of markers, one way to title, caption and save."""
+
+import csv
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: Of lines; Okabe and Ito's palette, which the colour-blind tell apart. Markers differ too, for print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+#: Of classes; Tol's muted palette with a darker grey.
+CLASS_COLOURS = (
+    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499", "#777777",
+)  # fmt: skip
+
+#: Of what is no datum: axes' notes, marks of defaults, frames.
+QUIET = "#555555"
+
+WIDTH = 9.0  # inches, so that eight points are legible at the width of a page
+DPI = 150
+TEXT = 9  # points
+SMALL = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """A figure and the numbers in it."""
+
+    canvas: Any  # matplotlib.figure.Figure
+    rows: list[dict[str, Any]]  # with the same keys: the lines of the CSV file
+
+
+def check_before(output: Path) -> None:
+    """Raise what would stop a figure after its fits: no library to draw with, no directory to write to."""
+    new_canvas(1.0)
+    if output.exists() and not output.is_dir():
+        raise ValueError(f"{output} is a file, and figures go into a directory. Give the name of a directory.")
+
+
+def new_canvas(height: float) -> Any:
+    """Give an empty figure of the common width that leaves pyplot's state alone; `height` in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "`matplotlib` is needed to draw figures. Install it with `pip install 'lpjt[report]'`."
+        ) from error
+    return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Colour and marker of the line of a pair, the same in every panel."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 4,
+        "linewidth": 1.3,
+    }
+
+
+def dress_axes(axes: Any) -> None:
+    """Small ticks, a quiet grid, no frame."""
+    axes.tick_params(labelsize=SMALL)
+    axes.grid(True, color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def set_words(canvas: Any, title: str, caption: str) -> None:
+    """Put the title above all panels and the caption, wrapped, below them."""
+    canvas.suptitle(title, fontsize=TEXT + 2, x=0.01, ha="left")
+    wrapped = textwrap.fill(" ".join(caption.split()), width=150)
+    canvas.supxlabel(wrapped, fontsize=SMALL, x=0.01, ha="left", color=QUIET)
+
+
+def save_drawing(drawing: Drawing, output: Path, name: str) -> list[Path]:
+    """Write NAME.png, NAME.svg and NAME.csv into the directory `output`; equal drawings give equal files."""
+    import matplotlib
+
+    output.mkdir(parents=True, exist_ok=True)
+    png, svg, table = (output / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
+    drawing.canvas.savefig(png, dpi=DPI, metadata={"Software": None})
+    with matplotlib.rc_context({"svg.hashsalt": name}):  # else its element names are drawn at random
+        drawing.canvas.savefig(svg, dpi=DPI, metadata={"Date": None})
+    _write_rows(table, drawing.rows)
+    return [png, svg, table]
+
+
+def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    rows = list(rows)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,149 @@
+"""docs/performance.md, from stored results alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from lpjt.study.figures.growth import draw_growth
+from lpjt.study.speed.goals import GOALS
+from lpjt.study.speed.results import BENCHES, Record, Result, read_result
+from lpjt.study.speed.sheets import (
+    exponents_sheet,
+    fits_sheet,
+    neighbors_sheet,
+    number,
+    peers_sheets,
+    stages_sheet,
+)
+from lpjt.study.store import Store
+from lpjt.study.tables.sheet import MISSING, Sheet
+
+PAGE = Path("docs/performance.md")
+
+_INTRODUCTION = """\
+# Performance
+
+<!-- Written by `lpjt bench report` from results/speed. Do not edit: run `make bench-report`. -->
+
+What a fit costs, measured by `lpjt bench`. Seconds say more about the machine than about the program, so that every
+time is given as a ratio too: one **pass** is `X.T @ X` of the rows of both domains, of the same dtype, by the same
+threads, in the same process, the median of several before and after the fit. Memory is the peak of the resident memory
+during the fit beyond what was there before, and its ratio to the size of the input. Each measurement has a fresh
+process of its own; a few rows are fitted first, so that imports are not counted. `make bench-report` measures all of it
+again and writes this page.
+
+Rows are made from a seed unless a data set is named: Gaussian classes whose means lie in few directions, with the
+spectrum that deep features have within classes; the target is turned, stretched, moved and noisier. *1-NN* is the
+nearest source row without any adaptation, on a sample.
+
+```console
+$ lpjt bench growth    # a thousand to a million rows per domain; --rows 1000,4000 for fewer
+$ lpjt bench visda     # VisDA's shape; --scale 0.05 for a trial
+$ lpjt bench pie       # PIE 05 to 07, of LPJT_DATA
+$ lpjt bench peers     # beside skada, POT, a primal JDA and a dense transcription of the paper
+$ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data of LPJT_DATA
+$ lpjt bench quick     # a minute: ratios beside the stored ones; fails on memory that grows with the rows' square
+$ lpjt bench report    # this page, from what is stored
+```
+"""
+
+_VERDICTS = {True: "yes", False: "no", None: MISSING}
+
+
+def read_results(store: Store) -> dict[str, Result | None]:
+    """The stored result of every bench of the page."""
+    return {bench: read_result(bench, store) for bench in BENCHES}
+
+
+def write_page(results: dict[str, Result | None], page: Path) -> list[Path]:
+    """Write the page and its figure from stored results; the paths that were written."""
+    figure = page.parent / "figures" / "growth.png"
+    drawn = results["growth"] is not None and draw_growth(results["growth"], figure)
+    sections = [_INTRODUCTION, _goals(results), *_measured(results, drawn), _machines(results)]
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("\n".join(sections), encoding="utf-8")
+    return [page, figure] if drawn else [page]
+
+
+def goals_sheet(results: dict[str, Result | None]) -> Sheet:
+    """Every goal with what was measured and whether it is met."""
+    rows: list[tuple[str, ...]] = []
+    for goal in GOALS:
+        said, met = goal.read(results)
+        rows.append((goal.what, goal.limit, said, _VERDICTS[met]))
+    return Sheet("Goals", ("figure", "goal", "measured", "met"), rows)
+
+
+def sheets_of(result: Result) -> list[Sheet]:
+    """Tables of a result, whatever its bench."""
+    bench = result["bench"]
+    if bench == "peers":
+        return peers_sheets(result)
+    if bench == "neighbors":
+        return [neighbors_sheet(result)]
+    more = [exponents_sheet(result)] if bench.startswith("growth") else []
+    stages = stages_sheet(result, "Time by stage")
+    return [fits_sheet(result, "Fits"), *more, *([stages] if stages else [])]
+
+
+def _goals(results: dict[str, Result | None]) -> str:
+    return f"## Goals\n\n{goals_sheet(results).to_markdown()}"
+
+
+def _measured(results: dict[str, Result | None], drawn: bool) -> Iterator[str]:
+    """Sections of all benches."""
+    titles = {
+        "visda": "VisDA's shape",
+        "growth": "Growth",
+        "pie": "PIE 05 to 07",
+        "peers": "Peers",
+        "neighbors": "Approximate neighbours",
+    }
+    for bench, title in titles.items():
+        result = results[bench]
+        yield f"## {title}\n"
+        if result is None:
+            yield f"Not measured yet: `lpjt bench {bench}` does.\n"
+            continue
+        yield f"{result['note']}\n"
+        if bench == "growth" and drawn:
+            yield "![Time and memory against rows per domain](figures/growth.png)\n"
+        for sheet in sheets_of(result):
+            yield f"**{sheet.title}**\n\n{sheet.to_markdown()}"
+        yield from _failures(result)
+
+
+def _failures(result: Result) -> Iterator[str]:
+    """Why runs have no figure, each reason once."""
+    where: dict[str, list[str]] = {}
+    for record in result["records"]:
+        if record["status"] not in ("ok", "not run"):
+            reason = f"{record['method']}: {record['status']}, {record['message']}"
+            where.setdefault(reason, []).append(record["label"])
+    if where:
+        yield "\n".join(f"- {reason} ({'; '.join(labels)})" for reason, labels in where.items()) + "\n"
+
+
+def _machines(results: dict[str, Result | None]) -> str:
+    """What the figures hold for; benches of one day, machine and set of versions in one line."""
+    alike: dict[tuple[str, ...], dict[str, None]] = {}
+    for bench, result in results.items():
+        for record in () if result is None else result["records"]:
+            alike.setdefault(_machine_cells(record), {})[bench] = None
+    lines = [(", ".join(benches), *cells) for cells, benches in alike.items()]
+    headings = ("bench", "date", "processor", "cores", "threads", "memory", "BLAS", "versions")
+    table = Sheet("Machine", headings, lines).to_markdown() if lines else "Nothing is measured yet.\n"
+    return f"## Machine\n\n{table}"
+
+
+def _machine_cells(record: Record) -> tuple[str, ...]:
+    machine = record["machine"]
+    memory = machine["memory_bytes"]
+    return (
+        record["date"][:10],
+        machine["processor"],
+        str(machine["cores"]),
+        str(machine["threads"]),
+        MISSING if memory is None else f"{number(memory / 1e9)} GB",
+        machine["blas"],
+        ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
+    )

@@ -1,0 +1,158 @@
+"""What is measured: LPJT, its peers in other libraries, and the dense transcription, all called alike."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lpjt.study.settings import AS_TRANSCRIBED, ITERATIONS, TIMED, make_lpjt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
+    """Labels of the target rows, and what else there is to tell."""
+
+    labels: np.ndarray
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedMethod:
+    """A way to label a target: ``fit(X, y, X_target, parameters)`` gives `Fitted`."""
+
+    name: str
+    fit: Callable[..., Fitted]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()  # modules of other libraries
+
+
+def fit_lpjt(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """LPJT, with its time by stage."""
+    model = make_lpjt(random_state=0, **parameters)
+    with counted_searches() as searches:
+        model.fit(X, y, X_target)
+    facts = {"n_iter": int(model.n_iter_), "adapted": bool(model.adapted_), "scaling": model.scaling_}
+    stages = {name: float(seconds) for name, seconds in model.seconds_.items()}
+    return Fitted(model.transduction_, {**facts, "searches": len(searches), "stages": stages})
+
+
+@contextmanager
+def counted_searches() -> Iterator[list[int]]:
+    """A list that has the number of queries of each search by faiss, that is, of each approximate one.
+
+    Small domains are searched exactly whatever is asked for: without this count, a comparison of exact and approximate
+    neighbours would compare a fit with itself and find no difference.
+    """
+    queries: list[int] = []
+    try:
+        import faiss
+    except ImportError:
+        yield queries
+        return
+    search = faiss.knn
+
+    def counted(xq: Any, *args: Any, **kwargs: Any) -> Any:
+        queries.append(len(xq))
+        return search(xq, *args, **kwargs)
+
+    faiss.knn = counted
+    try:
+        yield queries
+    finally:
+        faiss.knn = search
+
+
+def fit_common_jda(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """Joint distribution adaptation in its primal form, with the n x n matrices of the programs in use."""
+    from lpjt.study.speed.dense_jda import fit_dense_jda
+
+    return Fitted(fit_dense_jda(X, y, X_target, **parameters))
+
+
+def fit_own_jda(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """Joint distribution adaptation of `lpjt.baselines`, on the same moments as LPJT."""
+    from lpjt.baselines import JDA
+
+    model = JDA(**parameters).fit(X, y, X_target)
+    return Fitted(model.transduction_, {"n_iter": int(model.n_iter_)})
+
+
+def fit_dense_paper(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """Algorithm 1 transcribed with n x n matrices."""
+    from lpjt.study.speed.dense import Setting, fit_dense
+
+    answer = fit_dense(X, y, X_target, Setting(**parameters))
+    return Fitted(answer.labels, {"n_iter": answer.n_iter})
+
+
+def fit_skada(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """One of skada's methods, then the nearest neighbour; labels of the target are masked, as skada wants it."""
+    import skada
+    from sklearn.neighbors import KNeighborsClassifier
+
+    arguments = {name: value for name, value in parameters.items() if name != "estimator"}
+    make = getattr(skada, parameters["estimator"])
+    if "random_state" in inspect.signature(make).parameters:
+        arguments["random_state"] = 0
+    base = KNeighborsClassifier(n_neighbors=1)
+    model = make(base_estimator=base, **arguments)
+    rows = np.vstack([X, X_target])
+    labels = np.concatenate([y, np.full(len(X_target), -1)])  # skada's mark of a hidden label
+    domain = np.concatenate([np.ones(len(X), dtype=int), np.full(len(X_target), -2)])
+    model.fit(rows, labels, sample_domain=domain)
+    return Fitted(model.predict(X_target, sample_domain=np.full(len(X_target), -2)))
+
+
+def fit_pot(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """One of POT's transports of the source to the target, then the nearest neighbour."""
+    import ot
+    from sklearn.neighbors import KNeighborsClassifier
+
+    arguments = {name: value for name, value in parameters.items() if name != "estimator"}
+    transport = getattr(ot.da, parameters["estimator"])(**arguments)
+    moved = transport.fit_transform(Xs=X, ys=y, Xt=X_target)
+    return Fitted(KNeighborsClassifier(n_neighbors=1).fit(moved, y).predict(X_target))
+
+
+def _skada(name: str, estimator: str, **parameters: Any) -> TimedMethod:
+    return TimedMethod(name, fit_skada, {"estimator": estimator, **parameters}, ("skada",))
+
+
+_ALL = [
+    TimedMethod("LPJT", fit_lpjt, TIMED),
+    TimedMethod("LPJT, as printed", fit_lpjt, AS_TRANSCRIBED),
+    TimedMethod("dense transcription", fit_dense_paper, {"n_components": 20, "max_iter": 5}, ("piqp",)),
+    TimedMethod("primal JDA", fit_common_jda, {"n_components": 20, "max_iter": ITERATIONS}),
+    TimedMethod("lpjt.baselines JDA", fit_own_jda, {"n_components": 20, "max_iter": ITERATIONS}),
+    _skada("skada TCA", "TransferComponentAnalysis", n_components=20),
+    _skada("skada TJM", "TransferJointMatching", n_components=20, max_iter=ITERATIONS),
+    _skada("skada SA", "SubspaceAlignment", n_components=20),
+    _skada("skada CORAL", "CORAL"),
+    _skada("skada OT", "OTMapping"),
+    TimedMethod("POT EMD", fit_pot, {"estimator": "EMDTransport"}, ("ot",)),
+    TimedMethod("POT Sinkhorn, classes", fit_pot, {"estimator": "SinkhornLpl1Transport", "norm": "median"}, ("ot",)),
+]
+
+METHODS: dict[str, TimedMethod] = {method.name: method for method in _ALL}
+
+#: Measured side by side by ``lpjt bench peers``, what it is about first.
+PEERS: tuple[str, ...] = tuple(METHODS)
+
+_PACKAGES = {"ot": "POT"}
+
+
+def check_installed(names: Iterable[str]) -> None:
+    """Raise an ImportError that names every library missing for these methods, and the remedy."""
+    needed = dict.fromkeys(module for name in names for module in METHODS[name].needs)
+    missing = []
+    for module in needed:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            missing.append(f"`{_PACKAGES.get(module, module)}`")
+    if missing:
+        raise ImportError(f"{', '.join(missing)} needed for the peers. Install with `pip install 'lpjt[bench]'`.")
