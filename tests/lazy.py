@@ -1,4 +1,4 @@
-"""Fits of one problem in memory and on Dask arrays, for the tests of the distributed fit."""
+"""Fits of one problem in memory and on Dask arrays, for the tests of the Dask engine."""
 
 import warnings
 
@@ -11,7 +11,7 @@ from problems import shifted_pair
 
 
 def overlapping(n_source=900, n_target=700, **changes):
-    """Domains whose classes overlap, so that labels move for a few passes."""
+    """Domains whose classes overlap, so that labels move for a few iterations."""
     return shifted_pair(n_source=n_source, n_target=n_target, width=12, n_classes=4, apart=1.2, **changes)
 
 
@@ -21,12 +21,13 @@ def lazy(X, chunks):
 
 
 def both(X, y, X_target, y_target=None, *, chunks=(250, 200), **parameters):
-    """The models of the fit in memory, searched exactly, and of that on Dask arrays."""
+    """The models of the fit in memory and of that on Dask arrays."""
+    make = parameters.pop("make", LPJT)
     given = {"n_components": 6, "random_state": 0, **parameters}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        in_memory = LPJT(**given, neighbors="exact").fit(X, y, X_target, y_target)
-        on_blocks = LPJT(**given).fit(lazy(X, chunks[0]), y, lazy(X_target, chunks[1]), y_target)
+        in_memory = make(**given).fit(X, y, X_target, y_target)
+        on_blocks = make(**given).fit(lazy(X, chunks[0]), y, lazy(X_target, chunks[1]), y_target)
     return in_memory, on_blocks
 
 

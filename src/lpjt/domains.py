@@ -5,7 +5,7 @@ Past it nobody checks again. Nothing that comes in is written to, and nothing is
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import issparse
@@ -31,7 +31,8 @@ class Domain:
     name: str  # "source", "target", the caller's key, or e.g. "target_-1" where `sample_domain` says -1
     X: Matrix  # (n, width), float32 or float64, read-only
     y: np.ndarray  # (n,) int64 codes into the classes, -1 where unlabelled
-    feature_names: np.ndarray | None  # (width,) of object
+    feature_names: np.ndarray | None  # (width,) of object, in the caller's order
+    columns: np.ndarray | None = None  # (width,) the caller's column of each column of X; None for the same order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +47,11 @@ class Domains:
     # Of a stack: each domain's places among the rows of its side, in the caller's order.
     source_rows: tuple[np.ndarray, ...] | None = None
     target_rows: tuple[np.ndarray, ...] | None = None
+
+    @property
+    def all(self) -> tuple[Domain, ...]:
+        """All domains, sources first."""
+        return (*self.sources, *self.targets)
 
     def join_sources(self, parts):
         """Give one array for each source back in the shape in which the caller gave the sources.
@@ -68,11 +74,12 @@ class _Part:
     X: Matrix
     feature_names: np.ndarray | None
     labels: Labels | None
+    columns: np.ndarray | None = None
 
     def encode(self, encoder, classes):
         nothing = np.full(self.X.shape[0], UNLABELLED, dtype=np.int64)
         y = nothing if self.labels is None else encoder(self.labels, classes)
-        return Domain(self.name, self.X, y, self.feature_names)
+        return Domain(self.name, self.X, y, self.feature_names, self.columns)
 
 
 def open_domains(X, y, X_target=None, y_target=None, *, sample_domain=None):
@@ -108,6 +115,9 @@ def open_domains(X, y, X_target=None, y_target=None, *, sample_domain=None):
     shared = {part.name for part in sources} & {part.name for part in targets}
     if shared:
         raise ValueError(f"{_quoted(shared)} names a source and a target. Names must differ.")
+    if X_target is None:
+        _refuse_marks(sources)
+    sources, targets = match_names(sources, sources[0]), match_names(targets, sources[0])
     named = {"named_sources": _is_dict(X), "named_targets": _is_dict(X_target)}
     return _close(sources, targets, named)
 
@@ -123,7 +133,6 @@ def _close(sources, targets, layout):
     )
     if targets:
         warn_of_rare_classes(classes, np.concatenate([domain.y for domain in domains.sources]))
-        _warn_of_column_order([*sources, *targets])
     return domains
 
 
@@ -245,16 +254,44 @@ def _join(parts, domains, rows, named):
     return joined
 
 
-def _warn_of_column_order(parts):
-    """Warn of frames whose columns differ in order only, for columns are matched by position."""
-    first, *others = [part for part in parts if part.feature_names is not None] or [None]
-    for part in others:
-        same = set(part.feature_names) == set(first.feature_names)
-        if same and not np.array_equal(part.feature_names, first.feature_names):
-            warnings.warn(
-                f"{part.where} has the columns of {first.where} in another order. Columns are matched by "
-                "position: reorder one of them if they should agree.",
-                stacklevel=4,
+def match_names(parts, first):
+    """Parts whose columns have the names of the first source's, in its order.
+
+    Columns with other names are matched by position, with a warning if only some of the names are shared.
+    """
+    if first.feature_names is None:
+        return parts
+    return [part if part.feature_names is None else _order_like(first, part) for part in parts]
+
+
+def _order_like(first, part):
+    wanted, found = first.feature_names, part.feature_names
+    if np.array_equal(wanted, found):
+        return part
+    shared = set(wanted) & set(found)
+    if len(shared) == len(wanted) == len(found):
+        place = {name: i for i, name in enumerate(found)}
+        columns = np.array([place[name] for name in wanted])
+        return replace(part, X=part.X[:, columns], columns=columns)
+    if shared and len(wanted) == len(found):
+        strange = sorted(set(map(str, found)) - set(map(str, wanted)))
+        warnings.warn(
+            f"{part.where} has columns that {first.where} lacks, e.g. {strange[0]!r}, so columns are matched by "
+            "position. Give both the same column names to match them by name.",
+            stacklevel=4,
+        )
+    return part
+
+
+def _refuse_marks(sources):
+    """Refuse a stack of both domains that came without `sample_domain`: its unlabelled rows look like a class -1."""
+    for part in sources:
+        values = part.labels.known
+        if values.dtype.kind in "if" and (values == UNLABELLED).any() and len(np.unique(values)) > 2:
+            raise ValueError(
+                f"{part.labels.where} holds -1, which marks unlabelled rows, but neither `X_target` nor "
+                "`sample_domain` says which rows are the target's. Give fit(X, y, X_target), or "
+                "fit(X, y, sample_domain=...) with negative values for target rows. If -1 is a class, rename it."
             )
 
 

@@ -54,7 +54,7 @@ def test_coupling_wants_equal_widths():
 
 def test_a_bandwidth_that_removes_the_graph_is_named():
     with pytest.raises(ValueError, match=r"bandwidth=1\.0 leaves nothing of the graph: its edges are .* long"):
-        LPJT(bandwidth=1.0, scaling="none", safeguard=False).fit(1000 * X, Y, 1000 * T)
+        LPJT(graph_weights=1.0, scaling="none", safeguard=False).fit(1000 * X, Y, 1000 * T)
 
 
 def test_widths_of_fit_and_predict_must_agree():
@@ -107,7 +107,7 @@ def test_odd_but_legal_data_are_fitted(flaw):
         source, labels = source[rows], labels[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LPJT(random_state=0, landmarks=True).fit(source, labels, target)
+        model = LPJT(random_state=0, landmark_ratio=0.5).fit(source, labels, target)
     assert model.transduction_.shape == truth.shape
     assert np.isfinite(model.label_distributions_).all()
     assert np.isfinite(model.transform(target)).all()

@@ -79,15 +79,38 @@ def test_dicts_refused(args, words):
     assert re.search(words, refusal(*args))
 
 
-def test_columns_in_another_order_are_warned_of():
+def test_columns_are_matched_by_name():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=["a", "b"])
-    with pytest.warns(UserWarning, match="X_target has the columns of X in another order"):
-        open_domains(frame, Y, frame[["b", "a"]])
+    domains = open_domains(frame, Y, frame[["b", "a"]])
+    assert_array_equal(domains.targets[0].X, X)
+    assert_array_equal(domains.targets[0].feature_names, ["b", "a"])  # as the caller will give them again
+    assert_array_equal(domains.targets[0].columns, [1, 0])
+    assert domains.sources[0].columns is None
+
+
+def test_columns_with_some_other_names_are_matched_by_position_with_a_warning():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    with pytest.warns(
+        UserWarning, match="X_target has columns that X lacks, e.g. 'c', so columns are matched by position"
+    ):
+        domains = open_domains(frame, Y, frame.rename(columns={"a": "c"})[["b", "c"]])
+    assert_array_equal(domains.targets[0].X, X[:, ::-1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        open_domains(frame, Y, frame.rename(columns={"a": "c"}))
+        open_domains(frame, Y, frame.rename(columns={"a": "c", "b": "d"}))  # nothing in common: another naming
         open_domains(frame, Y, frame)
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+def test_a_stack_without_sample_domain_is_refused(dtype):
+    labels = np.array([0, 1, 2, 0, 1, 2, -1, -1, -1], dtype=dtype)
+    rows = np.random.default_rng(0).normal(size=(9, 2))
+    with pytest.raises(ValueError, match=r"y holds -1, which marks unlabelled rows, .*sample_domain=\.\.\."):
+        open_domains(rows, labels)
+    assert_array_equal(open_domains(rows[:6], [-1, 1, -1, 1, 1, -1]).classes, [-1, 1])  # two classes, as for an SVM
+    assert_array_equal(open_domains(rows, labels, rows).classes, [-1, 0, 1, 2])  # with a target, -1 is a class
 
 
 @given(

@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
-from lpjt import LPJT
+from lpjt import LPJT, Kernel, Propagation
 from problems import masked, shifted_pair, widened
 
 
@@ -25,38 +26,44 @@ def pair():
 def fit(*args, sample_domain=None, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return LPJT(**{"random_state": 0, **parameters}).fit(*args, sample_domain=sample_domain)
+        make = parameters.pop("make", LPJT)
+        return make(**{"random_state": 0, **parameters}).fit(*args, sample_domain=sample_domain)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {},
-        {"landmarks": True},
-        {"graph_weights": "binary"},
-        {"coupling_weight": 0.0},
-        {"classifier": "harmonic"},
-        {"classifier": "nn"},
-        {"classifier": "svm", "landmarks": True},
-        {"classifier": LogisticRegression()},
-        {"kernel": "rbf"},
-        {"kernel": "laplacian"},
-        {"kernel": "cosine", "scaling": "unit"},
-        {"kernel": "poly", "kernel_rows": 60},
-        {"scaling": None},
-        {"scaling": "paper"},
-        {"preset": "paper"},
-        {"preset": "code"},
-        {"n_components": 3},
-        {"safeguard": False},
-    ],
-    ids=str,
-)
-def test_every_mode_labels_the_target(pair, parameters):
-    X, y, X_target, y_target = pair
+MODES = {
+    "default": {},
+    "landmarks": {"landmark_ratio": 0.5},
+    "binary graphs": {"graph_weights": "binary"},
+    "fixed bandwidth": {"graph_weights": 0.3},
+    "no coupling": {"coupling_weight": 0.0},
+    "harmonic": {"classifier": "harmonic"},
+    "nearest neighbour": {"classifier": "nn"},
+    "nu-SVM": {"classifier": "svm", "landmark_ratio": 0.5},
+    "logistic regression": {"classifier": LogisticRegression()},
+    "rbf": {"kernel": "rbf"},
+    "laplacian": {"kernel": "laplacian"},
+    "cosine": {"kernel": "cosine", "scaling": "unit"},
+    "poly, Nystroem": {"kernel": Kernel("poly", max_rows=60)},
+    "no scaling": {"scaling": None},
+    "paper's scaling": {"scaling": "paper"},
+    "paper": {"make": LPJT.paper},
+    "authors": {"make": LPJT.authors},
+    "three components": {"n_components": 3},
+    "no safeguard": {"safeguard": False},
+    "sample": {"sample_size": 30},
+}
+
+
+@pytest.mark.parametrize("parameters", MODES.values(), ids=MODES)
+def test_every_mode_adapts(parameters):
+    """On a shift by which the nearest source row is wrong for a third of the target."""
+    X, y, X_target, y_target = shifted_pair(apart=1.5)
+    unadapted = KNeighborsClassifier(1).fit(X, y).score(X_target, y_target)
     model = fit(X, y, X_target, **parameters)
-    assert np.mean(model.transduction_ == y_target) > 0.85
-    assert np.mean(model.predict(X_target) == y_target) > 0.85
+    assert model.adapted_
+    assert unadapted < 0.7
+    assert np.mean(model.transduction_ == y_target) > 0.9
+    assert np.mean(model.predict(X_target) == y_target) > 0.9
     assert model.score(X_target, y_target) == np.mean(model.predict(X_target) == y_target)
     assert_allclose(model.label_distributions_.sum(axis=1), 1)
     assert_allclose(model.predict_proba(X_target[:5]).sum(axis=1), 1)
@@ -81,7 +88,7 @@ def test_a_callable_kernel_is_the_named_one(pair):
 def test_a_linear_kernel_is_the_linear_version(pair):
     X, y, X_target, _ = pair
     linear = fit(X, y, X_target, scaling="standard")
-    kernel = fit(X, y, X_target, scaling="standard", kernel="poly", kernel_params={"degree": 1, "coef0": 0, "gamma": 1})
+    kernel = fit(X, y, X_target, scaling="standard", kernel=Kernel("poly", degree=1, coef0=0, gamma=1.0))
     assert_allclose(linear.label_distributions_, kernel.label_distributions_, atol=1e-6)
 
 
@@ -192,7 +199,7 @@ def test_inputs_are_left_alone_even_read_only(pair):
     X, y, X_target, y_target = pair
     for part in pair:
         part.setflags(write=False)
-    fit(X, y, X_target, masked(y_target, 2), landmarks=True)
+    fit(X, y, X_target, masked(y_target, 2), landmark_ratio=0.5)
     for part, copy in zip(pair, copies, strict=True):
         assert_array_equal(part, copy)
 
@@ -200,7 +207,7 @@ def test_inputs_are_left_alone_even_read_only(pair):
 def test_history_callback_and_printing(pair, capsys):
     X, y, X_target, _ = pair
     seen = []
-    model = fit(X, y, X_target, callback=seen.append, verbose=1, landmarks=True)
+    model = fit(X, y, X_target, callback=seen.append, verbose=1, landmark_ratio=0.5)
     assert seen == model.history_
     assert len(seen) == model.n_iter_
     expected = {"n_iter", "objective", "marginal_mmd", "conditional_mmd", "n_changed", "landmark_gap", "evidence"}
@@ -208,18 +215,18 @@ def test_history_callback_and_printing(pair, capsys):
     stages = {"objective", "projection", "embedding", "labels", "landmarks"}
     assert set(seen[0]["seconds"]) == stages | {"fixed"}
     assert set(seen[1]["seconds"]) == stages
-    assert capsys.readouterr().out.startswith("[LPJT] pass 1: ")
+    assert capsys.readouterr().out.startswith("[LPJT] iteration 1: ")
 
 
 def test_not_converging_is_a_warning_with_a_number_and_a_knob(pair):
     X, y, X_target, _ = shifted_pair(apart=1.5)
-    with pytest.warns(ConvergenceWarning, match=r"still changed for \d+ of 75 target rows after max_iter=1 passes"):
+    with pytest.warns(ConvergenceWarning, match=r"still changed for \d+ of 75 target rows after max_iter=1 iterations"):
         LPJT(random_state=0, max_iter=1, tol=0, safeguard=False).fit(X, y, X_target)
 
 
 def test_landmark_weights_keep_their_mean_in_each_class(pair):
     X, y, X_target, _ = pair
-    model = fit(X, y, X_target, landmarks=True, landmark_ratio=0.4, safeguard=False)
+    model = fit(X, y, X_target, landmark_ratio=0.4, safeguard=False)
     for c in range(3):
         assert_allclose(model.weights_source_[y == c].mean(), 0.4, atol=1e-9)
     assert model.weights_source_.min() >= 0
@@ -252,11 +259,56 @@ def test_fit_predict_and_fit_transform(pair):
         assert_allclose(LPJT(random_state=0).fit_transform(X, y, X_target), model.transform(X, domain="source"))
 
 
-def test_a_preset_survives_pickling_before_the_fit():
-    """Parameters that come out of a pickle are equal to the defaults, and no longer the same objects."""
-    X, y, X_target, _ = shifted_pair()
-    model = LPJT(preset="code", random_state=0)
+@pytest.mark.parametrize("make", [LPJT.paper, LPJT.authors])
+def test_constructors_keep_what_is_given(make):
+    """A value that happens to be the default's is kept too."""
+    defaults = LPJT().get_params(deep=False)
+    for name, value in defaults.items():
+        assert make(**{name: value}).get_params(deep=False)[name] == value
+    model = make(max_iter=10, random_state=0)
+    assert model.max_iter == 10
+    assert clone(model).get_params(deep=False).keys() == defaults.keys()
+
+
+def test_the_authors_program_departs_from_the_paper_after_cloning_and_pickling():
+    X, y, X_target, _ = shifted_pair(apart=1.5)
+    model = LPJT.authors(random_state=0)
     expected = clone(model).fit(X, y, X_target)
     found = pickle.loads(pickle.dumps(model)).fit(X, y, X_target)
     assert_array_equal(found.label_distributions_, expected.label_distributions_)
-    assert found.projections_["target"].shape == expected.projections_["target"].shape
+    assert_array_equal(found.weights_target_, 1)  # the program weighs the source alone
+    same_values = LPJT(**model.get_params(deep=False)).fit(X, y, X_target)
+    assert same_values.weights_target_.std() > 0
+
+
+def test_nested_parameters_can_be_searched():
+    model = LPJT(classifier=Propagation(), kernel=Kernel("rbf"))
+    model.set_params(classifier__n_neighbors=7, kernel__gamma=0.5)
+    assert (model.classifier.n_neighbors, model.kernel.gamma) == (7, 0.5)
+    assert clone(model).get_params()["kernel__gamma"] == 0.5
+    with pytest.raises(ValueError, match="'n_neighbors' parameter of Propagation must be"):
+        LPJT(classifier=Propagation(0)).fit(*shifted_pair()[:3])
+    with pytest.raises(ValueError, match="'gamma' parameter of Kernel must be"):
+        LPJT(kernel=Kernel("rbf", gamma=-1)).fit(*shifted_pair()[:3])
+
+
+def test_a_kernel_is_cut_as_linear_coordinates_are():
+    X, y, X_target, _ = shifted_pair(n_source=500, n_target=400, apart=1.5)
+    cut, whole = (fit(X, y, X_target, kernel="rbf", n_coordinates=n) for n in ("auto", None))
+    ranks = [model.projections_["target"].shape[0] for model in (cut, whole)]
+    assert ranks[0] <= 512 < ranks[1]
+    assert np.mean(cut.transduction_ == whole.transduction_) > 0.97
+
+
+def test_columns_in_another_order_give_the_same_labels():
+    pd = pytest.importorskip("pandas")
+    X, y, X_target, _ = shifted_pair(apart=1.5)
+    names = [f"c{i}" for i in range(X.shape[1])]
+    source, target = (pd.DataFrame(rows, columns=names) for rows in (X, X_target))
+    turned = target[names[::-1]]
+    expected, found = fit(source, y, target), fit(source, y, turned)
+    assert_array_equal(found.transduction_, expected.transduction_)
+    assert_array_equal(found.predict(turned), expected.predict(target))
+    assert_allclose(found.transform(turned), expected.transform(target))
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        found.predict(target)

@@ -205,10 +205,11 @@ def watch():
 
 
 def fit(**parameters):
-    return LPJT(random_state=0, neighbors="approximate", max_iter=2, n_jobs=1, **parameters).fit(X[:n], y[:n], X[n:])
+    model = LPJT(random_state=0, neighbor_search="approximate", max_iter=2, n_jobs=1, **parameters)
+    return model.fit(X[:n], y[:n], X[n:])
 
 
-LPJT(neighbors="approximate").fit(X[:100], y[:100], X[n:n + 100])
+LPJT(neighbor_search="approximate").fit(X[:100], y[:100], X[n:n + 100])
 peaks, done = [], False
 start = anonymous()
 thread = threading.Thread(target=watch)
@@ -245,7 +246,7 @@ def test_coordinates_in_a_file_change_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     made = []
     disk_array = blocks.disk_array
-    monkeypatch.setattr("lpjt.fitting.trial.disk_array", lambda *a: made.append(disk_array(*a)) or made[-1])
+    monkeypatch.setattr("lpjt.fitting.candidate.disk_array", lambda *a: made.append(disk_array(*a)) or made[-1])
     wide = np.random.default_rng(0).normal(size=(12, 64))  # coordinates outweigh the rest
     parts = [np.repeat(part @ wide, 12, axis=0) for part in (X, X_target)]
     parts = [part + 0.1 * np.random.default_rng(1).normal(size=part.shape) for part in parts]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lpjt import LPJT
+from lpjt import LPJT, Kernel
 
 FEW, MANY = 1200, 4800  # rows a domain
 WIDTH, N_CLASSES = 8, 3
@@ -48,9 +48,9 @@ def two_sources(n):
 
 CASES = {
     "default": (unsupervised, {}),
-    "landmarks": (unsupervised, {"landmarks": True}),
+    "landmarks": (unsupervised, {"landmark_ratio": 0.5}),
     "nearest neighbour": (unsupervised, {"classifier": "nn"}),
-    "kernel": (unsupervised, {"kernel": "rbf", "kernel_rows": 60}),
+    "kernel": (unsupervised, {"kernel": Kernel("rbf", max_rows=60)}),
     "different widths, some labels": (heterogeneous, {}),
     "two sources": (two_sources, {}),
     "no shift": (halves, {}),

@@ -28,7 +28,7 @@ def test_domains_of_different_widths_keep_the_methods_that_take_them():
     assert names("surf-efficientnet") == NEED_LABELS | {"PCA+SVM", "JGSA", "LPJT"}
 
 
-def test_the_presets_of_lpjt_stand_for_it_where_published_parameters_are_used():
+def test_the_constructors_of_lpjt_stand_for_it_where_published_parameters_are_used():
     assert {name for name in names("surf", "published") if name.startswith("LPJT")} == {"LPJT (paper)", "LPJT (code)"}
 
 
@@ -64,8 +64,8 @@ def test_lpjt_label_free_is_the_default_estimator():
 
 def test_published_parameters_are_looked_up_by_pair_then_table_then_for_all():
     surf = TABLES["surf"]
-    assert METHODS["LPJT (code)"].parameters(surf, "D to A", "published")["nu"] == 0.3
-    assert "nu" not in METHODS["LPJT (code)"].parameters(surf, "C to A", "published")
+    assert METHODS["LPJT (code)"].parameters(surf, "D to A", "published")["classifier__nu"] == 0.3
+    assert "classifier__nu" not in METHODS["LPJT (code)"].parameters(surf, "C to A", "published")
     assert METHODS["JDA"].parameters(surf, "C to A", "published")["regularization"] == 1.0
     assert METHODS["JDA"].parameters(TABLES["pie"], "05 to 07", "published")["scaling"] == "unit"
     paper = METHODS["LPJT (paper)"].parameters(TABLES["pie"], "05 to 07", "published")
@@ -117,9 +117,9 @@ def test_of_several_tables_each_has_the_pairs_and_methods_that_it_can_do():
     }
 
 
-def test_a_preset_stands_for_all_other_values():
+def test_a_constructor_stands_for_all_other_values():
     (job,) = plan_jobs(expand_tables(["surf"]), methods=["LPJT (code)"], pairs=["D to A"], protocol="published")
-    assert job.parameters == {"preset": "code", "nu": 0.3}
+    assert job.parameters == {"variant": "authors", "classifier__nu": 0.3}
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_landmark_weights_are_feasible_and_better_than_equal_ones():
 def test_the_transcription_labels_rows_as_lpjt_does(landmarks):
     pytest.importorskip("piqp", reason="PIQP solves Eq. (23)")
     pair = small_pair()
-    given = {**AS_TRANSCRIBED, "landmarks": landmarks, "max_iter": 3}
+    given = {**AS_TRANSCRIBED, "landmark_ratio": 0.5 if landmarks else None, "max_iter": 3}
     ours = fit_lpjt(pair.X_source, pair.y_source, pair.X_target, given)
     theirs = fit_dense(pair.X_source, pair.y_source, pair.X_target, Setting(landmarks=landmarks, max_iter=3))
     assert ours.facts["n_iter"] == theirs.n_iter > 1

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from lpjt._sklearn import StrOptions
 from lpjt.baselines._base import CONSTRAINTS, POSITIVE, POSITIVE_INTEGER, Baseline, Embedding, ScaledDomain
 from lpjt.baselines._types import Codes, Constraints, Floats
-from lpjt.classifiers import FeasibleNuSVC
+from lpjt.classifiers import NuSVM
 
 #: Nearest source row, linear SVM on the source rows, or its nu-form.
 CLASSIFIERS = {"nn", "svm", "nu-svm"}
@@ -37,7 +37,7 @@ def fit_classifier(kind: str, X: Floats, y: Codes, C: float | str = 1.0) -> Any:
     if kind == "nn" or len(np.unique(y)) == 1:  # a single class leaves nothing to separate
         return KNeighborsClassifier(n_neighbors=1, algorithm="brute").fit(X, y)
     if kind == "nu-svm":
-        return FeasibleNuSVC(nu=NU, kernel="linear").fit(X, y)
+        return NuSVM(nu=NU).fit(X, y)
     return SVC(C=choose_C(X, y) if C == "auto" else C, kernel="linear").fit(X, y)
 
 

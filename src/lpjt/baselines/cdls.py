@@ -11,7 +11,7 @@ from lpjt.baselines._base import CONSTRAINTS, POSITIVE, POSITIVE_INTEGER, Domain
 from lpjt.baselines._cdls_energy import SOURCE, UNLABELLED, cdls_energy, choose_landmarks, map_source
 from lpjt.baselines._directions import principal_directions
 from lpjt.baselines._types import Codes, Constraints, Floats
-from lpjt.classifiers import FeasibleNuSVC
+from lpjt.classifiers import NuSVM
 from lpjt.core.coordinates import span_basis
 
 
@@ -103,7 +103,7 @@ class CDLS(Embedding):
     beta_: Floats
     gaps_: list[float]
     n_iter_: int
-    _svm: FeasibleNuSVC
+    _svm: NuSVM
 
     def __init__(
         self,
@@ -129,8 +129,9 @@ class CDLS(Embedding):
         target_rows = target.X.astype(np.float64)
         if (target_rows == target_rows[0]).all():
             raise ValueError(
-                f"The target rows are all equal (n_features = {target_rows.shape[1]}, scaling={self.scaling!r}), so they "
-                "have no principal axes. Give rows that differ, or another scaling: 'unit' turns a single column into 1."
+                f"The target rows are all equal (n_features = {target_rows.shape[1]}, scaling={self.scaling!r}), "
+                "so they have no principal axes. Give rows that differ, or another scaling: 'unit' makes every entry "
+                "of a single column 1."
             )
         self.axes_, _ = principal_directions(target_rows, self.n_components)
         projected = target_rows @ self.axes_
@@ -172,10 +173,10 @@ class CDLS(Embedding):
         self.gaps_.append(landmarks.gap / max(landmarks.objective, np.finfo(float).tiny))
         return landmarks.weights
 
-    def _fit_svm(self, source: Floats, labelled: Floats, labels: list[Codes], alpha: Floats) -> FeasibleNuSVC:
+    def _fit_svm(self, source: Floats, labelled: Floats, labels: list[Codes], alpha: Floats) -> NuSVM:
         rows, codes = np.vstack([source, labelled]), np.concatenate(labels[:2])
         weights = np.concatenate([alpha * len(labelled) / len(source), np.ones(len(labelled))])
-        return FeasibleNuSVC(nu=self.nu, kernel="linear").fit(rows, codes, sample_weight=weights)
+        return NuSVM(nu=self.nu).fit(rows, codes, sample_weight=weights)
 
     def _codes_of(self, X: Floats) -> Codes:
         return self._svm.predict(X @ self.axes_)

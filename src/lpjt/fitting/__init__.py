@@ -1,8 +1,7 @@
-"""One fit: coordinates, first labels, Algorithm 1, and the choice, without target labels, among what it yields."""
+"""A fit: a sample of the rows, coordinates, first labels, Algorithm 1, the choice among its iterations, all labels."""
 
-from lpjt.fitting.adapt import adapt
-from lpjt.fitting.memory import within_memory
+from lpjt.fitting.engine import Engine
 from lpjt.fitting.plan import Outcome, Plan
-from lpjt.fitting.unadapted import fit_source_only
+from lpjt.fitting.whole import fit_domains
 
-__all__ = ["Outcome", "Plan", "adapt", "fit_source_only", "within_memory"]
+__all__ = ["Engine", "Outcome", "Plan", "fit_domains"]

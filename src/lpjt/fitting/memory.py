@@ -1,23 +1,29 @@
-"""How a fit keeps within a limit of memory: the size of its blocks, and coordinates in a file where they must be."""
+"""How a fit keeps within a memory limit: the size of its blocks, and coordinates in a file if they must be."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lpjt._threads import n_threads
 from lpjt.core.clusters import SEARCH_WIDTH
 from lpjt.core.objective import LISTED, LISTED_APPROXIMATELY
-from lpjt.fitting.trial import most_coordinates
+from lpjt.domains import Domain, Domains
+from lpjt.fitting.candidate import bound_coordinates
+from lpjt.fitting.plan import SHARD_ROWS, Plan
 
 #: Entries of the smallest and of the largest block of rows.
 SMALLEST, LARGEST = 2**17, 2**24
 
-#: Copies of a block that are made at once: scaled rows, their squares, a product.
+#: Copies of a block that exist at once: scaled rows, their squares, a product.
 COPIES = 4
+
+#: Bytes per unlabelled row of the propagation: of its solver, per class, and of its graph.
+SOLVER_BYTES_PER_CLASS, GRAPH_BYTES = 9 * 8, 1200
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
-def read_limit(limit):
+def read_limit(limit: str | int) -> int:
     """Bytes of a limit such as "4GB", "512 MiB" or 4e9 as an int."""
     if not isinstance(limit, str):
         return int(limit)
@@ -27,15 +33,18 @@ def read_limit(limit):
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def within_memory(plan, domains, limit):
-    """Plan whose blocks, and whose place for coordinates, suit the limit; the plan itself where there is none.
+def within_memory(plan: Plan, domains: Domains, limit: str | int | None, *, labelled: Domains) -> Plan:
+    """Plan whose block size, and whose place for coordinates, suit the limit; the same plan if there is none.
 
     Parameters
     ----------
     plan : Plan
     domains : Domains
+        Rows that are learned from.
     limit : str, int or None
-        What the fit may use beyond its input.
+        Memory that the fit may use beyond its input.
+    labelled : Domains
+        All rows that are labelled here; the same as `domains` if every row is learned from.
 
     Returns
     -------
@@ -44,10 +53,12 @@ def within_memory(plan, domains, limit):
     if limit is None:
         return plan
     allowed = read_limit(limit)
-    everything = [*domains.sources, *domains.targets]
-    ranks = most_coordinates(everything, plan)
+    everything = domains.all
+    ranks = bound_coordinates(everything, plan)
     itemsize = max(d.X.dtype.itemsize for d in everything)
-    least = _least(everything, len(domains.sources), ranks, plan, len(domains.classes))
+    least = _learning(everything, len(domains.sources), ranks, plan, len(domains.classes))
+    if labelled is not domains:
+        least = max(least + _copies(domains, labelled), _labelling(labelled, plan))
     coordinates = sum(d.X.shape[0] * rank * d.X.dtype.itemsize for d, rank in zip(everything, ranks, strict=True))
     each = itemsize * COPIES * n_threads()  # of an entry: every thread has a block
     smallest = SMALLEST * each
@@ -55,7 +66,7 @@ def within_memory(plan, domains, limit):
         raise ValueError(
             f"memory_limit={limit!r} is too small: this fit needs at least {_words(least + smallest)} beyond its input "
             f"({_words(least)} for matrices, neighbours and labels, the rest for a block of rows). Set it to that, or "
-            "lower n_coordinates or n_components."
+            "lower sample_size, n_coordinates or n_components."
         )
     on_disk = least + coordinates + smallest > allowed
     left = allowed - least - (0 if on_disk else coordinates)
@@ -63,8 +74,8 @@ def within_memory(plan, domains, limit):
     return replace(plan, on_disk=on_disk, block_entries=min(LARGEST, max(SMALLEST, entries)))
 
 
-def _least(everything, n_sources, ranks, plan, n_classes):
-    """Bytes of what a fit holds at once beside coordinates and blocks, in the largest of its three stages."""
+def _learning(everything: Sequence[Domain], n_sources: int, ranks: list[int], plan: Plan, n_classes: int) -> int:
+    """Bytes that Algorithm 1 holds at once beside coordinates and blocks, in the largest of its three stages."""
     settings = plan.settings
     approximate = settings.search == "approximate"
     listed = max(LISTED_APPROXIMATELY if approximate else LISTED, 4 * settings.n_neighbors) * (8 if approximate else 16)
@@ -74,13 +85,29 @@ def _least(everything, n_sources, ranks, plan, n_classes):
     principal = 8 * (3 + n_threads()) * max(d.X.shape[1] for d in everything) ** 2
     # Neighbours: the search's own copy of the rows; two lists while one is cut.
     searched = sum(n * 4 * min(rank, SEARCH_WIDTH) for n, rank in zip(rows, ranks, strict=True)) if approximate else 0
-    # Passes: matrices of Eq. (21); two class graphs, embeddings of three passes; distributions, their solver, a graph.
+    # Iterations: matrices of Eq. (21); class graphs, embeddings of three iterations; distributions, solver, graph.
     each = 96 * settings.n_neighbors + 6 * 8 * settings.n_components
-    solver = 9 * 8 * n_classes + 1200
-    passes = 8 * 7 * sum(ranks) ** 2 + each * sum(rows) + solver * sum(rows[n_sources:])
+    solver = SOLVER_BYTES_PER_CLASS * n_classes + GRAPH_BYTES
+    iterations = 8 * 7 * sum(ranks) ** 2 + each * sum(rows) + solver * sum(rows[n_sources:])
     stacked = sum(n * rank * 8 for n, rank in zip(rows, ranks, strict=True)) if n_sources > 1 else 0
-    return lists + max(principal, searched + lists + stacked, passes)
+    return lists + max(principal, searched + lists + stacked, iterations)
 
 
-def _words(n_bytes):
+def _copies(domains: Domains, labelled: Domains) -> int:
+    """Bytes of the sampled rows of the domains of which a sample was drawn."""
+    parts = zip(domains.all, labelled.all, strict=True)
+    return sum(few.X.shape[0] * few.X.shape[1] * few.X.dtype.itemsize for few, d in parts if few.X is not d.X)
+
+
+def _labelling(domains: Domains, plan: Plan) -> int:
+    """Bytes of the embeddings and distributions of all rows, and of the graph and solver of one shard."""
+    n_known, n_unknown = (sum(d.X.shape[0] for d in side) for side in (domains.sources, domains.targets))
+    n_classes, n_components = len(domains.classes), plan.settings.n_components
+    held = 4 * n_components * (n_known + n_unknown) + 8 * n_classes * n_unknown
+    known, unknown = min(n_known, SHARD_ROWS), min(n_unknown, SHARD_ROWS)
+    shard = 4 * 4 * n_components * (known + unknown) + (SOLVER_BYTES_PER_CLASS * n_classes + GRAPH_BYTES) * unknown
+    return held + shard
+
+
+def _words(n_bytes: int) -> str:
     return f"{n_bytes / 1e9:.2f}GB" if n_bytes >= 1e9 else f"{-(-n_bytes // 10**6)}MB"

@@ -1,10 +1,20 @@
-"""What a fit is asked to do, and what it leaves."""
+"""What a fit is asked to do, and what it returns."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from lpjt.classifiers import Classifier, Predictor
 from lpjt.core.blocks import ENTRIES
+from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Settings
+from lpjt.kernels import Kernel
+
+#: Rows that are labelled over one graph, and labelled rows in it, at most. More rows are labelled in several shards,
+#: each a spread of all rows: it bounds the memory of a fit and of a task on a cluster, and a shard of this size has
+#: neighbourhoods as dense as anyone needs.
+SHARD_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -12,34 +22,35 @@ class Plan:
     """The estimator's parameters, resolved."""
 
     settings: Settings
-    classifier: Any  # of lpjt.classifiers
-    scalings: tuple[str, ...]  # tried in turn, the best by evidence kept
+    classifier: Classifier
+    scalings: tuple[str, ...]  # to choose from, without target labels
+    random_state: np.random.RandomState
+    kernel: Kernel
     start: str = "auto"
-    kernel: Any = "linear"
-    kernel_params: dict | None = None
-    kernel_rows: int = 2000
     max_iter: int = 10
     tol: float = 1e-3
     safeguard: bool = True
     n_coordinates: int | str | None = "auto"
+    neighbor_search: str = "auto"  # as given; `settings.search` is the one of the rows that are learned from
+    sample_size: int | None = None  # rows per domain that are learned from at most; None for all
     block_entries: int = ENTRIES  # of the blocks in which rows are read
-    on_disk: bool = False  # whether coordinates are kept in a file
-    random_state: Any = None  # a numpy RandomState
+    on_disk: bool = False  # whether coordinates are kept in a temporary file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a fit leaves; domains in the order of the problem, sources first."""
+    """Result of a fit; domains in the order of the problem, sources first."""
 
-    coordinates: tuple  # one map for each domain
-    projections: tuple  # (rank_i, n_components) for each domain
-    predictor: Any  # distributions of new rows, from embeddings if adapted, else from coordinates
-    distributions: tuple  # (n_j, n_classes) of each target
-    weights: tuple  # (n_i,) of each domain
+    coordinates: tuple[Coordinates, ...]  # one map per domain
+    projections: tuple[Any, ...]  # (rank_i, n_components) per domain
+    predictor: Predictor  # distributions of new rows, from embeddings if adapted, else from coordinates
+    distributions: tuple[Any, ...]  # (n_j, n_classes) per target
+    weights: tuple[Any, ...]  # (n_i,) per domain
     adapted: bool
     scaling: str
     n_iter: int = 0
-    history: list = field(default_factory=list)
-    messages: list = field(default_factory=list)  # texts of warnings
-    n_changed: int | None = None  # labels that still changed in the last pass; None where they were steady
-    seconds: dict = field(default_factory=dict)  # by stage, all passes together
+    history: list[dict[str, Any]] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)  # texts of warnings
+    n_changed: int | None = None  # labels that still changed in the last iteration; None if they were steady
+    seconds: dict[str, float] = field(default_factory=dict)  # by stage, all iterations together
+    sample: tuple[Any, ...] = ()  # positions of the rows of each domain that were learned from; None for all

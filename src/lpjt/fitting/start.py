@@ -1,14 +1,20 @@
 """First labels of the target, step 1 of Algorithm 1."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
 from lpjt.classifiers import Propagation
 from lpjt.core import propagation, shape_guess
 from lpjt.core.blocks import pick_rows, stack_rows
-from lpjt.selection.plain import pca_neighbor
+from lpjt.core.neighbors import Neighbors
+from lpjt.core.objective import Problem
+from lpjt.fitting.plan import Plan
+from lpjt.selection.unshifted import pca_neighbor
 
 GUESS = (
     "The widths differ and no target row is labelled: the first labels come from matching the shapes of the domains, "
@@ -16,16 +22,17 @@ GUESS = (
 )
 
 
-def first_labels(problem, widths, plan):
+def first_labels(problem: Problem, widths: Sequence[int], plan: Plan) -> tuple[list[npt.NDArray[Any]], bool]:
     """First distributions of each target, and whether any of them is a guess.
 
-    Labelled rows of the target's own width, of sources or of targets, are used; where there are none, shapes.
+    They come from the labelled rows of the target's own width, of sources or of targets; if there are none, from the
+    shapes of the domains.
 
     Parameters
     ----------
     problem : Problem
     widths : list of int
-        Columns of each domain before any reduction: equal widths are one space.
+        Columns of each domain before any reduction; domains of equal width share one feature space.
     plan : Plan
 
     Returns
@@ -33,8 +40,9 @@ def first_labels(problem, widths, plan):
     list of arrays, (n_j, n_classes)
     bool
     """
+    assert problem.neighbors is not None
     answers, guessed = [], False
-    for j in np.flatnonzero(problem.is_target):
+    for j in np.flatnonzero(problem.is_target).tolist():
         alike = [i for i in range(len(widths)) if widths[i] == widths[j] and i != j]
         labels = [problem.labels[i] for i in [*alike, j]]
         if all((y < 0).all() for y in labels):
@@ -50,10 +58,17 @@ def first_labels(problem, widths, plan):
     return answers, guessed
 
 
-def _propagated(plan, rows, labels, problem, of_source, near):
-    """Distributions of the unlabelled rows of the last of some domains from the labelled rows of all of them.
+def _propagated(
+    plan: Plan,
+    rows: list[npt.NDArray[Any]],
+    labels: list[npt.NDArray[Any]],
+    problem: Problem,
+    of_source: bool,
+    near: Neighbors,
+) -> npt.NDArray[Any]:
+    """Distributions of the unlabelled rows of the last domain, from the labelled rows of all domains given.
 
-    `rows` and `labels` are lists, one entry a domain; `near` are the nearest rows of each row of the last domain.
+    `rows` and `labels` have one entry per domain; `near` are the nearest rows of each row of the last domain.
     """
     n_classes, target = problem.n_classes, labels[-1] < 0
     known = stack_rows([pick_rows(X, y >= 0) for X, y in zip(rows, labels, strict=True)])
@@ -61,45 +76,55 @@ def _propagated(plan, rows, labels, problem, of_source, near):
     if plan.start == "pca-nn":
         unknown = pick_rows(rows[-1], target)
         return pca_neighbor(known, y_known, unknown, n_classes, plan.settings.n_components)
-    rule = plan.classifier if isinstance(plan.classifier, Propagation) else Propagation(search=plan.settings.search)
-    # Unlabelled rows of other targets take part in the graph, and their answers are not asked for.
+    rule = plan.classifier if isinstance(plan.classifier, Propagation) else Propagation()
+    search = plan.settings.search
+    # Unlabelled rows of other targets take part in the graph, but their answers are not used.
     unknown = stack_rows([pick_rows(X, y < 0) for X, y in zip(rows, labels, strict=True)])
     if not rule.anchored or not of_source:
         stacked = np.vstack([known, unknown])
         y = np.concatenate([y_known, np.full(len(unknown), -1)])
-        F = _from_few(rule, stacked, y, n_classes) if rule.anchored else rule.classify(stacked, y, None, n_classes)
+        answer = _from_few if rule.anchored else Propagation.classify
+        F = answer(rule, stacked, y, None, n_classes, search=search)
     else:
         whole = near if len(unknown) == len(rows[-1]) and target.all() else None
-        known, unknown = (part.astype(np.float32, copy=False) for part in (known, unknown))  # votes need no more
-        F = rule.start(known, np.eye(n_classes)[y_known], unknown, whole)
+        known, unknown = (part.astype(np.float32, copy=False) for part in (known, unknown))  # enough for votes
+        F = rule.start(known, np.eye(n_classes)[y_known], unknown, whole, search=search)
     return F[len(F) - target.sum() :]
 
 
-def _from_few(rule, rows, labels, n_classes):
+def _from_few(
+    rule: Propagation,
+    rows: npt.NDArray[Any],
+    labels: npt.NDArray[Any],
+    weights: None,
+    n_classes: int,
+    *,
+    search: str,
+) -> npt.NDArray[Any]:
     """From a few labelled rows of the target alone: the harmonic solution, averaged with smoothed linear votes.
 
-    Three rows a class say little about neighbourhoods but place a hyperplane well; on weak features the linear half is
-    the better one, on strong features the harmonic half.
+    Three rows per class say little about neighbourhoods but place a hyperplane well; on weak features the linear half
+    is the better one, on strong features the harmonic half. Arguments as those of `Propagation.classify`.
     """
     known = labels >= 0
-    harmonic = replace(rule, anchored=False)
-    F = harmonic.classify(rows, labels, None, n_classes)
+    harmonic = clone(rule).set_params(anchored=False)
+    F = harmonic.classify(rows, labels, weights, n_classes, search=search)
     if len(np.unique(labels[known])) < 2:
         return F
     model = LinearSVC(dual="auto", random_state=0).fit(rows[known], labels[known])
     margins = model.decision_function(rows[~known])
     margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
-    votes = np.zeros((len(margins), n_classes))
+    votes: npt.NDArray[Any] = np.zeros((len(margins), n_classes))
     votes[:, model.classes_] = np.exp(5 * (margins - margins.max(axis=1, keepdims=True)))
     votes = propagation.normalise_rows(votes)
     if len(votes) > 1:
-        W = propagation.neighbor_graph(rows[~known], rule.n_neighbors, search=rule.search)
+        W = propagation.neighbor_graph(rows[~known], rule.n_neighbors, search=search)
         votes = propagation.anchored_labels(votes, W, 0.5)
     return (F + propagation.normalise_rows(votes)) / 2
 
 
-def _matched(problem, j, plan):
-    largest = int(np.argmax([len(X) for X in problem.rows[: problem.n_sources]]))  # it has the surest shape
+def _matched(problem: Problem, j: int, plan: Plan) -> npt.NDArray[Any]:
+    largest = int(np.argmax([len(X) for X in problem.rows[: problem.n_sources]]))  # the most reliable shape
     match = shape_guess.guess_gromov if plan.start == "gromov" else shape_guess.guess_spectral
     return match(
         problem.rows[largest],

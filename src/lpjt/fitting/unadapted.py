@@ -1,16 +1,22 @@
-"""Outcomes without adaptation: no target, no shift, or passes that all collapsed."""
+"""Outcomes without adaptation: no target, no shift, or iterations that all collapsed."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lpjt.classifiers import make_pool
 from lpjt.core import coordinates
-from lpjt.fitting.plan import Outcome
-from lpjt.fitting.trial import make_coordinates
-from lpjt.selection.plain import principal_axes
+from lpjt.core.objective import Problem
+from lpjt.domains import Domains
+from lpjt.fitting.candidate import Candidate, make_coordinates
+from lpjt.fitting.plan import Outcome, Plan
+from lpjt.selection.unshifted import Unshifted, principal_axes
 
 
-def fit_source_only(domains, plan):
-    """Learn the source in its own scaling: principal axes for `transform`, the plan's classifier for `predict`."""
+def fit_source_only(domains: Domains, plan: Plan) -> Outcome:
+    """Learn from the source alone: principal axes for `transform`, the plan's classifier for `predict`."""
     kind = plan.scalings[0]
     scalings = [coordinates.fit_scaling(d.X, kind) for d in domains.sources]
     maps = make_coordinates(domains.sources, scalings, plan)
@@ -21,7 +27,7 @@ def fit_source_only(domains, plan):
     return Outcome(
         coordinates=maps,
         projections=principal_axes(rows, plan.settings.n_components),
-        predictor=plan.classifier.freeze(Z, y, np.ones(len(y)), Y),
+        predictor=plan.classifier.freeze(Z, y, np.ones(len(y)), Y, search=plan.settings.search),
         distributions=(),
         weights=_ones(rows),
         adapted=False,
@@ -29,9 +35,9 @@ def fit_source_only(domains, plan):
     )
 
 
-def keep_unshifted(domains, plan, unshifted):
-    """Labels of the best classifier of the source, where the target cannot be told from it."""
-    everything = [*domains.sources, *domains.targets]
+def keep_unshifted(domains: Domains, plan: Plan, unshifted: Unshifted) -> Outcome:
+    """Labels of the best classifier of the source, if the target cannot be told from it."""
+    everything = domains.all
     maps = tuple(coordinates.Coordinates(unshifted.scaling) for _ in everything)
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(everything, maps, strict=True)]
     message = (
@@ -51,30 +57,30 @@ def keep_unshifted(domains, plan, unshifted):
     )
 
 
-def keep_first_labels(trial, plan, shared):
-    """The first labels, in coordinates, where every pass collapsed."""
-    problem = trial.problem
-    Y = all_distributions(problem, trial.start)
+def keep_first_labels(candidate: Candidate, plan: Plan, shared: dict[str, Any]) -> Outcome:
+    """The first labels, in coordinates, if every iteration collapsed."""
+    problem = candidate.problem
+    Y = all_distributions(problem, candidate.start)
     targets = [X for X, is_target in zip(problem.rows, problem.is_target, strict=True) if is_target]
     one_width = len({X.shape[1] for X in problem.rows}) == 1
     rows = np.vstack(problem.rows if one_width else targets)
     return Outcome(
-        coordinates=trial.maps,
+        coordinates=candidate.maps,
         projections=principal_axes(problem.rows, plan.settings.n_components),
-        predictor=make_pool(rows, Y[len(Y) - len(rows) :], n_neighbors=15, unit_rows=False),
-        distributions=tuple(trial.start),
+        predictor=make_pool(rows, Y[len(Y) - len(rows) :], n_neighbors=15, unit_length=False),
+        distributions=tuple(candidate.start),
         weights=_ones(problem.rows),
         adapted=False,
-        scaling=trial.scaling,
+        scaling=candidate.scaling,
         **shared,
     )
 
 
-def all_distributions(problem, distributions):
-    """Distributions of all stacked rows, (n, n_classes): certain for sources."""
+def all_distributions(problem: Problem, distributions: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Distributions of the rows of all domains, (n, n_classes); one-hot for sources."""
     targets, eye = iter(distributions), np.eye(problem.n_classes)
     return np.vstack([next(targets) if t else eye[y] for y, t in zip(problem.labels, problem.is_target, strict=True)])
 
 
-def _ones(rows):
+def _ones(rows: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], ...]:
     return tuple(np.ones(len(X)) for X in rows)

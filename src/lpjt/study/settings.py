@@ -10,9 +10,14 @@ from lpjt.parameters import make_plan
 Parameters = Mapping[str, Any]
 
 
-def make_lpjt(**parameters: Any) -> LPJT:
-    """The estimator of a variant: the only place of the study that constructs one."""
-    return LPJT(**parameters)
+def make_lpjt(*, variant: str | None = None, **parameters: Any) -> LPJT:
+    """The estimator of a variant ("paper", "authors" or None): the only place of the study that constructs one.
+
+    Parameters of the classifier or kernel, such as "classifier__nu", are set after construction.
+    """
+    make = LPJT if variant is None else getattr(LPJT, variant)
+    nested = {name: value for name, value in parameters.items() if "__" in name}
+    return make(**{name: value for name, value in parameters.items() if name not in nested}).set_params(**nested)
 
 
 def default_values(*, n_classes: int, n_rows: int) -> Any:
@@ -20,10 +25,10 @@ def default_values(*, n_classes: int, n_rows: int) -> Any:
     return make_plan(LPJT().get_params(deep=False), n_classes=n_classes, one_width=True, n_rows=n_rows).settings
 
 
-#: Variants. A stored row names a preset instead of the values that it stands for.
-PAPER: Parameters = {"preset": "paper"}
-AUTHORS: Parameters = {"preset": "code"}
-WITH_LANDMARKS: Parameters = {"landmarks": True}
+#: Variants. A stored row names the constructor instead of the values that it stands for.
+PAPER: Parameters = {"variant": "paper"}
+AUTHORS: Parameters = {"variant": "authors"}
+WITH_LANDMARKS: Parameters = {"landmark_ratio": 0.5}
 
 #: The safeguard could return the rows unadapted, which have neither weights nor iterations to show.
 WITHOUT_SAFEGUARD: Parameters = {"safeguard": False}
@@ -44,17 +49,20 @@ TIMED: Parameters = {"max_iter": ITERATIONS, "tol": 0.0}
 
 #: LPJT with the settings of the dense transcription, so that labels can be compared. Five iterations, the paper's T.
 AS_TRANSCRIBED: Parameters = {
-    "landmarks": True,
+    "landmark_ratio": 0.5,
     "scaling": "unit",
     "classifier": "harmonic",
     "safeguard": False,
-    "neighbors": "exact",
+    "neighbor_search": "exact",
+    "sample_size": None,
     "max_iter": 5,
     "tol": 0.0,
 }
 
 #: The two ways to search neighbours whose accuracies are compared.
-NEIGHBOR_SEARCHES: Mapping[str, Parameters] = {how: {"neighbors": how, "tol": 1e-3} for how in ("exact", "approximate")}
+NEIGHBOR_SEARCHES: Mapping[str, Parameters] = {
+    how: {"neighbor_search": how, "tol": 1e-3} for how in ("exact", "approximate")
+}
 
 _COMMON = {"landmark_ratio": 0.5, "n_neighbors": 5, "max_iter": 5}
 _SURF = {"variance_weight": 0.1, "locality_weight": 0.001, "n_components": 40}

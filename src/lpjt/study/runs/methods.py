@@ -169,7 +169,7 @@ _ALL = [
         published={
             "digits": {"scaling": "unit"},
             "pie": PAPER_PARAMETERS["pie"],
-            **{f"surf/D to {target}": {"nu": 0.3} for target in "CAW"},
+            **{f"surf/D to {target}": {"classifier__nu": 0.3} for target in "CAW"},
         },
         any_widths=True,
         scales_itself=True,

@@ -12,7 +12,7 @@ GROUPS = {"compare": "every method on digits and on three pairs of PIE, some wit
 
 _THREE_OF_PIE = ("05 to 07", "27 to 09", "29 to 05")
 
-#: Variants of LPJT are asked for by name, but for the presets under the protocol in which they stand for it.
+#: Variants of LPJT are asked for by name, except the constructors under the protocol in which they stand for it.
 _PRESETS = ("LPJT (paper)", "LPJT (code)")
 _VARIANTS = (*_PRESETS, "LPJT (landmarks)")
 _N_SEEDS = 5
@@ -117,7 +117,7 @@ def _why_nothing(tables: Sequence[TableSpec], methods: Sequence[str]) -> str:
 def methods_of(table: TableSpec, names: Sequence[str] | None, protocol: str) -> list[Method]:
     """Methods of a table: those that are named and suit it, or all that say something under the protocol.
 
-    The presets of LPJT follow the paper or its authors' program, so they stand in for it where references' own
+    The constructors of LPJT follow the paper or its authors' program, so they stand in for it where references' own
     parameters are used, and nowhere else; the oracle has methods with something to search alone.
     """
     if names:
@@ -140,7 +140,7 @@ def make_job(table: TableSpec, pair: str, method: Method, seed: int, protocol: s
     """The job of one run, with the value of every parameter: a default that changes makes another job of it."""
     grid = method.settings() if protocol == "oracle" else None
     parameters = method.parameters(table, pair, protocol)
-    if "preset" not in parameters:  # which stands for the values of all others
+    if "variant" not in parameters:  # which stands for the values of all others
         model = make_method(method.name, parameters, seed)
         parameters = {name: value for name, value in model.get_params(deep=False).items() if name != "random_state"}
     return Job(table.name, pair, method.name, seed, protocol, parameters, grid)

@@ -9,20 +9,10 @@ from scipy import sparse
 
 from lpjt._labels import source_classes, warn_of_rare_classes
 from lpjt._matrices import _first_non_finite, open_matrix
-from lpjt.distributed import tasks
-from lpjt.distributed.lazy_labels import LazyLabels, check_target, encode, open_labels
-from lpjt.distributed.moments import label_counts
 from lpjt.domains import Domain, Domains, read_parts
-
-
-def is_lazy(X):
-    """Whether this is a Dask collection; asks without importing dask."""
-    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
-
-
-def holds_lazy(*given):
-    """Whether any of these is a Dask collection or a dict with one."""
-    return any(is_lazy(X) or (_is_dict(X) and any(map(is_lazy, X.values()))) for X in given)
+from lpjt.engines import is_lazy
+from lpjt.engines.dask.cluster import check_cluster, need_dask
+from lpjt.engines.dask.labels import LazyLabels, check_target, encode, open_labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +29,8 @@ def open_lazy_domains(X, y, X_target=None, y_target=None, *, sample_domain=None)
     As `domains.open_domains`. Matrices are read once, block by block, where they are; of the labels only the distinct
     ones come here. The domains' `X` and `y` are Dask arrays with blocks of the same rows.
     """
-    tasks.need_dask()
-    tasks.check_cluster()
+    need_dask()
+    check_cluster()
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None. Give the source's labels.")
     if sample_domain is not None:
@@ -62,6 +52,8 @@ def open_lazy_domains(X, y, X_target=None, y_target=None, *, sample_domain=None)
 
 
 def _close(sources, targets, layout):
+    import dask
+
     classes = source_classes([part.labels.distinct for part in sources])
     for part in targets:
         if part.labels is not None:
@@ -72,9 +64,7 @@ def _close(sources, targets, layout):
         classes,
         **layout,
     )
-    nodes = [node for d in domains.sources for node in tasks.from_array(d.y)]
-    counts = sum(tasks.compute([tasks.call(label_counts, node, n_classes=len(classes)) for node in nodes]))[1:]
-    warn_of_rare_classes(classes, np.repeat(np.arange(len(classes)), np.minimum(counts, 2)))
+    warn_of_rare_classes(classes, np.concatenate(dask.compute(*(d.y for d in domains.sources))))
     return domains
 
 
@@ -129,14 +119,17 @@ def _lazy_copy(X, where):
 
 def _check_blocks(parts):
     """Look at each block once: its kind, its shape, its values."""
-    nodes = []
+    import dask
+
+    check, checks = dask.delayed(fault_of_block, pure=False), []
     for part in parts:
-        first = np.concatenate([[0], np.cumsum(part.X.chunks[0])]).tolist()
-        nodes += [
-            tasks.call(fault_of_block, node, where=part.where, block=p, start=first[p], wanted=(size, part.X.shape[1]))
-            for p, (node, size) in enumerate(zip(tasks.from_array(part.X), part.X.chunks[0], strict=True))
+        starts = np.cumsum([0, *part.X.chunks[0]]).tolist()
+        blocks = part.X.to_delayed().ravel()
+        checks += [
+            check(block, where=part.where, block=p, start=starts[p], wanted=(size, part.X.shape[1]))
+            for p, (block, size) in enumerate(zip(blocks, part.X.chunks[0], strict=True))
         ]
-    faults = [fault for fault in tasks.compute(nodes) if fault]
+    faults = [fault for fault in dask.compute(*checks) if fault]
     if faults:
         raise ValueError(faults[0])
 

@@ -1,4 +1,4 @@
-"""Labels without adaptation: whether they are enough, and the classifier that gives them."""
+"""Labels without adaptation: whether there is a shift at all, and the classifier to use if there is none."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from lpjt.classifiers import Fitted
+from lpjt.classifiers import FittedClassifier
 from lpjt.core import coordinates
 from lpjt.core.blocks import row_blocks, stack_rows
 from lpjt.core.directions import leading_directions
@@ -23,8 +23,8 @@ from lpjt.selection.evidence import domain_mixing, every_few
 #: real domain have, whatever their class proportions, and what pairs of different domains have.
 CLEARLY_APART, AS_ONE = 0.6, 0.88
 
-#: So many rows of a domain are looked at for a shift, cross-validated, and learnt from where there is none, at most.
-LOOKED_AT, VALIDATED, LEARNT_FROM = 2000, 5000, 20_000
+#: Upper bounds on the rows per domain used to test for a shift, in cross-validation, and to learn from without a shift.
+TESTED_ROWS, VALIDATED_ROWS, LEARNED_ROWS = 2000, 5000, 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,17 +60,17 @@ def find_unshifted(domains, scalings_of, *, random_state):
         return None  # labelled target rows say more than this statistic
     # The sources' statistics for both: the target's own would move its classes wherever their proportions differ.
     scalings = {kind: scalings_of(kind) for kind in ("standard", "unit")}
-    (X, y), (X_target, _) = (_some_rows(side, LOOKED_AT) for side in (domains.sources, domains.targets))
+    (X, y), (X_target, _) = (_some_rows(side, TESTED_ROWS) for side in (domains.sources, domains.targets))
     # Some rows, and float32, are enough to tell domains apart by.
     rows, target = (coordinates.scale_to_float32(part, scalings["standard"]) for part in (X, X_target))
     nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None
-    X, y = _some_rows(domains.sources, LEARNT_FROM)
+    X, y = _some_rows(domains.sources, LEARNED_ROWS)
     name, kind, model = _best_on_source({k: coordinates.scale_rows(X, s) for k, s in scalings.items()}, y, random_state)
-    predictor = Fitted(model, len(domains.classes))
+    predictor = FittedClassifier(model, len(domains.classes))
     parts = [_distributions(d.X, predictor, scalings[kind]) for d in domains.targets]
-    X_target, F = _some_rows(domains.targets, LEARNT_FROM, parts)
+    X_target, F = _some_rows(domains.targets, LEARNED_ROWS, parts)
     rows, target = (coordinates.scale_rows(part, scalings[kind]) for part in (X, X_target))
     mixing = domain_mixing(rows, y, target, F.argmax(axis=1))
     if mixing < AS_ONE:
@@ -123,7 +123,7 @@ def _best_on_source(rows_of, y, random_state):
         "nearest neighbour": KNeighborsClassifier(n_neighbors=1),
         "a linear SVM": LinearSVC(dual="auto", random_state=random_state),
     }
-    chosen = np.sort(random_state.permutation(len(y))[:VALIDATED])
+    chosen = np.sort(random_state.permutation(len(y))[:VALIDATED_ROWS])
     counts = np.bincount(y[chosen])
     n_folds = min(3, int(counts[counts > 0].min()))
     best = ("nearest neighbour", "standard")

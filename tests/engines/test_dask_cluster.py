@@ -53,12 +53,12 @@ def undisturbed(client, problem):
 def fit(problem, **parameters):
     X, y, X_target, _ = problem
     rows, target = lazy(X, 500), lazy(X_target, 450)
-    return LPJT(n_components=6, landmarks=True, random_state=0, **parameters).fit(rows, y, target)
+    return LPJT(n_components=6, landmark_ratio=0.5, sample_size=600, random_state=0, **parameters).fit(rows, y, target)
 
 
 def test_two_workers_agree_with_memory(undisturbed, problem):
     X, y, X_target, _ = problem
-    in_memory = LPJT(n_components=6, landmarks=True, random_state=0).fit(X, y, X_target)
+    in_memory = LPJT(n_components=6, landmark_ratio=0.5, sample_size=600, random_state=0).fit(X, y, X_target)
     assert sine(in_memory, undisturbed) < 1e-6
     assert agreement(in_memory, undisturbed) >= 0.999
     assert isinstance(undisturbed.transduction_, da.Array)
@@ -70,7 +70,7 @@ def test_a_pickle_of_what_a_cluster_holds_is_refused_until_it_is_computed(undist
         pickle.dumps(undisturbed)
 
 
-@pytest.mark.parametrize("when", ["after a pass", "within a pass"])
+@pytest.mark.parametrize("when", ["after an iteration", "while fitting"])
 def test_a_killed_worker_changes_nothing(client, undisturbed, problem, when):
     victims = sorted(client.run(os.getpid).values())  # worker processes of this test's own cluster
     assert len(victims) == 2
@@ -83,7 +83,7 @@ def test_a_killed_worker_changes_nothing(client, undisturbed, problem, when):
 
     timer = threading.Timer(0.5, kill)
     began = time.monotonic()
-    if when == "after a pass":
+    if when == "after an iteration":
         model = fit(problem, callback=kill)
     else:
         timer.start()
@@ -128,7 +128,7 @@ def test_an_interrupt_leaves_no_worker_and_no_file(tmp_path):
     child = example(tmp_path)
     assert child.stdout is not None
     for line in child.stdout:
-        if "pass 1" in line:
+        if "iteration 1" in line:
             break
     workers = psutil.Process(child.pid).children(recursive=True)
     assert len(workers) >= 2

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from lpjt._labels import UNLABELLED, Labels, encode_source, encode_target, read_labels
-from lpjt.distributed import tasks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,15 +28,19 @@ class LabelSummary:
 
 def open_labels(y, X, where, of, *, lazy):
     """Read the labels of the rows `X`, a Dask array."""
+    import dask
+
     if not lazy:
         return LazyLabels(where, read_labels(y, X.shape[0], where, of=of))
     y = _aligned(y, X, where, of)
     starts = np.concatenate([[0], np.cumsum(y.chunks[0])]).tolist()
-    nodes = [
-        tasks.call(summarise_labels, node, where=f"{where}, block {p},", start=starts[p])
-        for p, node in enumerate(tasks.from_array(y))
-    ]
-    found = tasks.compute(nodes)
+    summarise = dask.delayed(summarise_labels, pure=False)
+    found = dask.compute(
+        *(
+            summarise(block, where=f"{where}, block {p},", start=starts[p])
+            for p, block in enumerate(y.to_delayed().ravel())
+        )
+    )
     for summary in found:
         if summary.fault:
             raise ValueError(summary.fault)
@@ -92,10 +95,11 @@ def encode(labels, X, classes, *, of_target):
     if labels.blocks is None:
         codes = (encode_target if of_target else encode_source)(labels.distinct, classes)
         return da.from_array(codes, chunks=(sizes,))
+    dtype = np.min_scalar_type(-len(classes))  # codes come to the caller: one byte per row up to 128 classes
     codes = labels.blocks.map_blocks(
-        encode_block, where=labels.where, classes=classes, of_target=of_target, dtype=np.int64
+        encode_block, where=labels.where, classes=classes, of_target=of_target, dtype=dtype
     )
-    return codes.persist()
+    return codes.astype(dtype).persist()
 
 
 def encode_block(y, where, classes, of_target):

@@ -1,0 +1,106 @@
+"""How embedded rows get labels: label propagation, a nu-SVM, any scikit-learn classifier, or one of another package.
+
+A classifier of the shared space has two methods, ``classify`` and ``freeze``, as `Propagation` documents them. An
+object with ``fit`` and ``predict`` is wrapped. Another package adds a short form, for ``LPJT(classifier="name")``, by
+the entry-point group ``lpjt.classifiers``: the entry is called without arguments and returns either kind of object.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any, Protocol, runtime_checkable
+
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+
+from lpjt.classifiers.inductive import FittedClassifier, Inductive, NuSVM
+from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool
+
+__all__ = [
+    "MANY_NEW_ROWS",
+    "Classifier",
+    "FittedClassifier",
+    "Inductive",
+    "NuSVM",
+    "Pool",
+    "Predictor",
+    "Propagation",
+    "make_classifier",
+    "make_pool",
+    "short_forms",
+]
+
+#: Entry-point group in which other packages name classifiers of their own.
+GROUP = "lpjt.classifiers"
+
+
+class Predictor(Protocol):
+    """What labels new rows after the fit."""
+
+    def distributions_of(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Class distributions, (n_new, n_classes), of new embedded rows."""
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """What labels the target in each iteration of Algorithm 1; see `Propagation` for the arguments."""
+
+    def classify(
+        self,
+        Z: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None,
+        n_classes: int,
+        *,
+        search: str = "exact",
+    ) -> npt.NDArray[Any]:
+        """Class distributions of the unlabelled rows."""
+
+    def freeze(
+        self,
+        Z: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        weights: npt.NDArray[Any],
+        distributions: npt.NDArray[Any],
+        *,
+        search: str = "exact",
+    ) -> Predictor:
+        """Predictor for new rows."""
+
+
+_BUILT_IN: dict[str, Callable[[], Any]] = {
+    "propagation": Propagation,
+    "harmonic": lambda: Propagation(anchored=False),
+    "nn": lambda: KNeighborsClassifier(n_neighbors=1),
+    "svm": NuSVM,
+}
+
+
+def short_forms() -> dict[str, Callable[[], Any]]:
+    """Every name that ``LPJT(classifier=...)`` understands, ours first, and how its classifier is made."""
+    others = {entry.name: entry.load for entry in entry_points(group=GROUP) if entry.name not in _BUILT_IN}
+    return {**_BUILT_IN, **{name: _calling(load) for name, load in others.items()}}
+
+
+def make_classifier(given: Any) -> Classifier:
+    """Classifier of the shared space from a short form, an object of this module or a scikit-learn classifier."""
+    if isinstance(given, str):
+        known = short_forms()
+        if given not in known:
+            names = ", ".join(map(repr, known))
+            raise ValueError(f"classifier={given!r} is unknown. Give one of {names}, or a classifier object.")
+        given = known[given]()
+    if isinstance(given, type) or not (isinstance(given, Classifier) or hasattr(given, "fit")):
+        raise TypeError(
+            f"classifier={given!r} cannot label rows. Give an object with `classify` and `freeze`, such as "
+            "Propagation(), or a scikit-learn classifier, such as LogisticRegression()."
+        )
+    if isinstance(given, Propagation):
+        given._validate_params()
+    return (
+        clone(given) if isinstance(given, Propagation) else given if isinstance(given, Classifier) else Inductive(given)
+    )
+
+
+def _calling(load: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
+    return lambda: load()()

@@ -1,0 +1,119 @@
+"""Scikit-learn classifiers in the shared space, and the weighted linear nu-SVM of the authors' program."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.svm import NuSVC
+from sklearn.utils.validation import has_fit_parameter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedClassifier:
+    """A fitted scikit-learn classifier whose classes are codes."""
+
+    model: Any
+    n_classes: int
+
+    def distributions_of(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Class distributions, (n_new, n_classes), of new embedded rows."""
+        return class_distributions(self.model, Z, self.n_classes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inductive:
+    """Any scikit-learn classifier, fitted to the labelled rows, with landmark weights if its `fit` takes weights."""
+
+    estimator: Any
+
+    def classify(
+        self,
+        Z: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None,
+        n_classes: int,
+        *,
+        search: str = "exact",
+    ) -> npt.NDArray[Any]:
+        """Class distributions, (n_unlabelled, n_classes), of the rows whose label is -1; as `Propagation.classify`."""
+        del search
+        return class_distributions(self._fitted(Z, labels, weights), Z[labels < 0], n_classes)
+
+    def freeze(
+        self,
+        Z: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None,
+        distributions: npt.NDArray[Any],
+        *,
+        search: str = "exact",
+    ) -> FittedClassifier:
+        """Predictor for new rows."""
+        del search
+        return FittedClassifier(self._fitted(Z, labels, weights), distributions.shape[1])
+
+    def _fitted(self, Z: npt.NDArray[Any], labels: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> Any:
+        known = labels >= 0
+        model = clone(self.estimator)
+        if weights is not None and has_fit_parameter(model, "sample_weight"):
+            return model.fit(Z[known], labels[known], sample_weight=weights[known])
+        return model.fit(Z[known], labels[known])
+
+
+class NuSVM(NuSVC):
+    """Linear nu-SVM that lowers `nu` if the class sizes make it infeasible, instead of failing.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Upper bound on the share of margin errors. The largest feasible value of nu, 0.7 nu, 0.49 nu, ... is used.
+
+    Examples
+    --------
+    >>> from lpjt import LPJT, NuSVM
+    >>> LPJT(classifier=NuSVM(nu=0.3)).classifier
+    NuSVM(nu=0.3)
+    """
+
+    nu: float
+
+    def __init__(self, nu: float = 0.5) -> None:
+        super().__init__(nu=nu, kernel="linear")
+
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> "NuSVM":
+        """Fit with the largest feasible nu of nu, 0.7 nu, 0.49 nu, ..."""
+        wanted = self.nu
+        try:
+            while True:
+                try:
+                    super().fit(X, y, sample_weight)
+                    return self
+                except ValueError as error:
+                    # "not finite": nu is exactly what the smaller of two classes allows, so no margin is defined.
+                    if not any(words in str(error) for words in ("infeasible", "not finite")) or self.nu < 1e-3:
+                        raise
+                    self.nu *= 0.7
+        finally:
+            self.nu = wanted
+
+
+def class_distributions(model: Any, Z: npt.NDArray[Any], n_classes: int) -> npt.NDArray[Any]:
+    """Distributions, (n, n_classes), in the columns of all classes.
+
+    The model's probabilities if it has any, else a softmax of its decision values, else certainty.
+    """
+    F = np.zeros((len(Z), n_classes))
+    if not len(Z):
+        return F
+    if hasattr(model, "predict_proba"):
+        F[:, model.classes_] = model.predict_proba(Z)
+    elif hasattr(model, "decision_function"):
+        values = model.decision_function(Z)
+        values = np.column_stack([-values, values]) if values.ndim == 1 else values
+        values = np.exp(values - values.max(axis=1, keepdims=True))
+        F[:, model.classes_] = values / values.sum(axis=1, keepdims=True)
+    else:
+        F[np.arange(len(Z)), model.predict(Z)] = 1.0
+    return F

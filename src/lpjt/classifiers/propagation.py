@@ -1,0 +1,190 @@
+"""Label propagation on the neighbour graph of the embedded rows."""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from lpjt._sklearn import Interval
+from lpjt._threads import map_threads
+from lpjt.core import propagation
+from lpjt.core.neighbors import Neighbors
+
+#: A pool uses the search of the fit for more new rows than this, and an exact search below it.
+MANY_NEW_ROWS = 2000
+
+#: Share of the anchored labels in the default propagation, the number of labelled rows that vote in them, and how much
+#: the votes are smoothed. Few votes, because across a shift a row has few correct neighbours.
+ANCHORED_SHARE, N_VOTES, SMOOTHING = 0.3, 3, 0.8
+
+#: Relative residual of the propagation's linear systems: distributions are compared with each other, so six digits do.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Rows with distributions, whose votes label new rows: the out-of-sample answer of the propagation."""
+
+    rows: npt.NDArray[Any]  # (n, d)
+    distributions: npt.NDArray[Any]  # (n, n_classes)
+    n_neighbors: int
+    unit_length: bool
+    bandwidth: float  # squared, of the votes
+    search: str = "exact"
+
+    def distributions_of(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Class distributions, (n_new, n_classes), of new embedded rows."""
+        Z = propagation.unit_rows(Z) if self.unit_length else Z
+        # Building the clusters of an approximate search does not pay for few rows.
+        search = self.search if len(Z) > MANY_NEW_ROWS else "exact"
+        return propagation.vote(
+            self.rows, self.distributions, Z, n_neighbors=self.n_neighbors, bandwidth=self.bandwidth, search=search
+        )
+
+
+def make_pool(
+    Z: npt.NDArray[Any], distributions: npt.NDArray[Any], *, n_neighbors: int, unit_length: bool, search: str = "exact"
+) -> Pool:
+    """Pool of embedded rows, scaled as the pool will scale new rows."""
+    Z = propagation.unit_rows(Z) if unit_length else Z
+    return Pool(Z, distributions, n_neighbors, unit_length, propagation.squared_bandwidth(Z, n_neighbors), search)
+
+
+class Propagation(BaseEstimator):
+    """Label propagation on the neighbour graph of the embedded rows; labelled rows keep their label.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=15
+        Neighbours per row in the graph.
+    unit_length : bool, default=True
+        Whether embedded rows are scaled to unit length first.
+    anchored : bool, default=True
+        Whether only unlabelled rows choose neighbours, and a share of smoothed votes of the nearest labelled rows is
+        mixed in (`core.propagation.anchored_labels`). Neither bends the target to the class proportions of the source.
+        False is the paper's propagation, the harmonic solution.
+    class_mass : bool, default=True
+        Whether class masses are normalised to the proportions of the labelled rows (the anchored share half-way).
+
+    Examples
+    --------
+    >>> from lpjt import LPJT, Propagation
+    >>> LPJT(classifier=Propagation(n_neighbors=30)).get_params()["classifier__n_neighbors"]
+    30
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "unit_length": ["boolean"],
+        "anchored": ["boolean"],
+        "class_mass": ["boolean"],
+    }
+
+    def __init__(
+        self, n_neighbors: int = 15, *, unit_length: bool = True, anchored: bool = True, class_mass: bool = True
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.unit_length = unit_length
+        self.anchored = anchored
+        self.class_mass = class_mass
+
+    def classify(
+        self,
+        Z: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        weights: npt.NDArray[Any] | None,
+        n_classes: int,
+        *,
+        search: str = "exact",
+    ) -> npt.NDArray[Any]:
+        """Class distributions of the unlabelled rows.
+
+        Parameters
+        ----------
+        Z : array, (n, d)
+            Embedded rows of all domains.
+        labels : int array, (n,)
+            Class codes, -1 where unlabelled.
+        weights : array, (n,), or None
+            Landmark weights, which Eq. (2) does not use.
+        n_classes : int
+        search : {"exact", "approximate"}
+            Neighbour search.
+
+        Returns
+        -------
+        array, (n_unlabelled, n_classes)
+        """
+        del weights
+        known = labels >= 0
+        Y = np.eye(n_classes)[labels[known]]
+        if not self.anchored:
+            W = propagation.neighbor_graph(self._scaled(Z), self.n_neighbors, search=search)
+            F = propagation.harmonic_labels(W, np.eye(n_classes)[labels * known], known, tol=TOLERANCE)
+            return self._normalised(F, Y, 1.0)
+        Z_known, Z_unknown = self._scaled(Z[known]), self._scaled(Z[~known])
+        if len(Z_unknown) < 2:
+            return propagation.vote(Z_known, Y, Z_unknown, n_neighbors=N_VOTES)
+        del Z  # the scaled copies are enough
+        near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=search)
+        del Z_known, Z_unknown
+        rules = [self._harmonic_part, self._anchored_part]
+        if propagation.is_shared(len(near.unknown.indices), n_classes):  # each solver uses all threads by itself
+            harmonic, anchored = (rule(near, Y) for rule in rules)
+        else:
+            harmonic, anchored = map_threads(lambda rule: rule(near, Y), rules)
+        harmonic *= 1 - ANCHORED_SHARE
+        anchored *= ANCHORED_SHARE
+        harmonic += anchored
+        return harmonic
+
+    def start(
+        self,
+        Z_known: npt.NDArray[Any],
+        Y_known: npt.NDArray[Any],
+        Z_unknown: npt.NDArray[Any],
+        unknown: Neighbors | None = None,
+        *,
+        search: str = "exact",
+    ) -> npt.NDArray[Any]:
+        """Anchored labels alone, the first labels of Algorithm 1, (n_unknown, n_classes); the caller scales the rows.
+
+        `unknown` are the nearest other unlabelled rows of each unlabelled row, if they were found already.
+        """
+        if len(Z_unknown) < 2:
+            return propagation.vote(Z_known, Y_known, Z_unknown, n_neighbors=N_VOTES)
+        near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=search, unknown=unknown)
+        return self._anchored_part(near, Y_known)
+
+    def freeze(
+        self,
+        Z: npt.NDArray[Any],
+        labels: npt.NDArray[Any],
+        weights: npt.NDArray[Any],
+        distributions: npt.NDArray[Any],
+        *,
+        search: str = "exact",
+    ) -> Pool:
+        """Predictor for new rows; `distributions`, (n, n_classes), are those of all rows `Z`."""
+        del labels, weights
+        return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_length=self.unit_length, search=search)
+
+    def _scaled(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        # float32 is enough to compare rows of unit length, and takes half the time.
+        return propagation.unit_rows(Z).astype(np.float32, copy=False) if self.unit_length else Z
+
+    def _harmonic_part(self, near: propagation.Neighborhoods, Y_known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        W_uu, W_uk = near.blocks()
+        return self._normalised(propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE), Y_known, 1.0)
+
+    def _anchored_part(self, near: propagation.Neighborhoods, Y_known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
+        return self._normalised(F, Y_known, 0.5)
+
+    def _normalised(self, F: npt.NDArray[Any], Y_known: npt.NDArray[Any], power: float) -> npt.NDArray[Any]:
+        if not self.class_mass:
+            return propagation.normalise_rows(F)
+        return propagation.normalise_class_mass(F, Y_known.mean(axis=0), power=power)

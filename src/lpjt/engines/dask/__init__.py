@@ -1,0 +1,136 @@
+"""Rows on a Dask cluster, or in Dask arrays on this machine: they stay where they are, in blocks.
+
+What a sample teaches is learned in the caller's memory by the same code as for any array. Here are the verbs that a fit
+asks of the rows: take some, map all, and label them in shards, each shard by one task.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lpjt.domains import Domains
+from lpjt.engines.dask.door import open_lazy_domains
+from lpjt.fitting.engine import Array, decode, one_hot
+
+
+class DaskEngine:
+    """Implements `lpjt.fitting.engine.Engine` for Dask arrays; results are Dask arrays in blocks of the same rows."""
+
+    in_memory = False
+
+    def open(self, X: Any, y: Any, X_target: Any, y_target: Any, *, sample_domain: Any = None) -> Domains:
+        """Validate what the caller gave to `fit`, block by block."""
+        return open_lazy_domains(X, y, X_target, y_target, sample_domain=sample_domain)
+
+    def labels(self, y: Any) -> Array:
+        """Class codes, (n,): one to eight bytes per row come to the caller."""
+        return y.compute()
+
+    def take(self, rows: Any, positions: Array | None) -> Array:
+        """Rows at ascending positions, in the caller's memory."""
+        return np.asarray((rows if positions is None else rows[positions]).compute())
+
+    def map_rows(self, function: Callable[..., Array], *held: Any, columns: int | None, dtype: npt.DTypeLike) -> Any:
+        """``function(*blocks)`` of each block of rows, kept by the workers."""
+        import dask.array as da
+
+        arguments = [part for array in held for part in (array, "ik"[: array.ndim])]
+        mapped = da.blockwise(
+            _Astype(function, np.dtype(dtype)),
+            "i" if columns is None else "ij",
+            *arguments,
+            new_axes={} if columns is None else {"j": columns},
+            concatenate=True,
+            dtype=dtype,
+            meta=np.empty((0,) if columns is None else (0, 0), dtype=dtype),
+        )
+        return mapped.persist()
+
+    def map_shards(
+        self,
+        function: Callable[[list[Array]], Array],
+        rows: Sequence[Any],
+        shards: Sequence[Sequence[Array]],
+        labels: Sequence[Array],
+        n_classes: int,
+    ) -> tuple[Any, ...]:
+        """Class distributions of each target; each shard is gathered and labelled by one task."""
+        import dask
+
+        label = dask.delayed(function)  # one node in the graph, which holds the labelled rows once
+        call = dask.delayed(_call, pure=False)
+        answers = [
+            call(
+                label, [Z[positions].rechunk(-1).to_delayed().item() for Z, positions in zip(rows, shard, strict=True)]
+            )
+            for shard in shards
+        ]
+        starts = [np.cumsum([0, *(len(positions) for positions in shard)]) for shard in shards]
+        return tuple(
+            _assemble(Z, y, answers, [(s[j], shard[j]) for s, shard in zip(starts, shards, strict=True)], n_classes)
+            for j, (Z, y) in enumerate(zip(rows, labels, strict=True))
+        )
+
+    def hold(self, values: Array, like: Any) -> Any:
+        """Values in blocks of the same rows as `like`."""
+        import dask.array as da
+
+        return da.from_array(values, chunks=(like.chunks[0], *((-1,) * (values.ndim - 1))))
+
+    def decode(self, y: Any, F: Any, classes: Array) -> Any:
+        """Labels, (n,): those given, else the likeliest."""
+        import dask.array as da
+
+        return da.blockwise(decode, "i", y, "i", F, "ij", classes=classes, concatenate=True, dtype=classes.dtype)
+
+
+class _Astype:
+    """A function of blocks with its result in a given dtype; a class, so that workers can unpickle it."""
+
+    def __init__(self, function: Callable[..., Array], dtype: np.dtype[Any]) -> None:
+        self.function = function
+        self.dtype = dtype
+        self.__name__ = getattr(getattr(function, "func", function), "__name__", "function")
+
+    def __call__(self, *blocks: Array) -> Array:
+        return self.function(*blocks).astype(self.dtype, copy=False)
+
+
+def _call(function: Callable[[list[Array]], Array], parts: list[Array]) -> Array:
+    return function(parts)
+
+
+def _assemble(Z: Any, y: Array, answers: list[Any], places: list[tuple[int, Array]], n_classes: int) -> Any:
+    """Distributions of one target in the blocks of its rows, from the answers for all shards.
+
+    `places` has, for each shard, where the target begins among the shard's rows, and the positions of these rows.
+    """
+    import dask
+    import dask.array as da
+
+    fill, part_of = dask.delayed(_fill_block, pure=False), dask.delayed(_part, pure=False)
+    ends = np.cumsum([0, *Z.chunks[0]])
+    blocks = []
+    for first, last in pairwise(ends):
+        parts, positions = [], []
+        for answer, (start, rows) in zip(answers, places, strict=True):
+            a, b = np.searchsorted(rows, (first, last))
+            parts.append(part_of(answer, int(start + a), int(start + b)))
+            positions.append(rows[a:b] - first)
+        block = fill(y[first:last], parts, positions, n_classes)
+        blocks.append(da.from_delayed(block, shape=(int(last - first), n_classes), dtype=np.float64))
+    return da.concatenate(blocks, axis=0).persist()
+
+
+def _part(answer: Array, start: int, stop: int) -> Array:
+    return answer[start:stop]
+
+
+def _fill_block(y: Array, parts: list[Array], positions: list[Array], n_classes: int) -> Array:
+    F = one_hot(y, n_classes)
+    for part, rows in zip(parts, positions, strict=True):
+        F[rows] = part
+    return F

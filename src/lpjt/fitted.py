@@ -1,0 +1,158 @@
+"""What a fitted estimator does with rows: attributes, embeddings, labels of new rows. No mathematics."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
+
+from lpjt._threads import threads
+from lpjt.classifiers import MANY_NEW_ROWS, Predictor
+from lpjt.core.coordinates import Coordinates, to_coordinates
+from lpjt.domains import Domains, open_rows
+from lpjt.engines import is_lazy
+from lpjt.fitting import Engine, Outcome
+from lpjt.fitting.whole import embed_block
+
+
+class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+    """The scikit-learn methods of `LPJT` that need a fit, and the attributes that a fit sets."""
+
+    n_jobs: int | None
+    classes_: npt.NDArray[Any]
+    transduction_: Any
+    label_distributions_: Any
+    weights_source_: Any
+    weights_target_: Any
+    projections_: dict[str, npt.NDArray[Any]]
+    adapted_: bool
+    scaling_: str
+    history_: list[dict[str, Any]]
+    n_iter_: int
+    sample_: dict[str, npt.NDArray[Any] | None]
+    seconds_: dict[str, float]
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
+    _predictor: Predictor
+    _coordinates: dict[str, Coordinates]
+
+    def transform(self, X: Any, domain: str = "target") -> Any:
+        """Embed rows of a domain in the shared space.
+
+        Parameters
+        ----------
+        X : matrix, (n, width of the domain)
+        domain : str, default="target"
+            "source", "target", or the name of one of several domains.
+
+        Returns
+        -------
+        array, (n, n_components)
+        """
+        check_is_fitted(self)
+        if is_lazy(X):
+            return self._apply_lazily("transform", X, domain)
+        name = self._domain(domain)
+        rows = self._open(X, name)
+        with self._threads_for(rows):
+            return self._embed(rows, name)
+
+    def predict_proba(self, X: Any, domain: str = "target") -> Any:
+        """Class distributions, (n, n_classes), of rows of a domain, seen in fit or not."""
+        check_is_fitted(self)
+        if is_lazy(X):
+            return self._apply_lazily("predict_proba", X, domain)
+        name = self._domain(domain)
+        rows = self._open(X, name)
+        with self._threads_for(rows):
+            Z = self._embed(rows, name) if self.adapted_ else to_coordinates(rows, self._coordinates[name])
+            return self._predictor.distributions_of(Z)
+
+    def predict(self, X: Any, domain: str = "target") -> Any:
+        """Labels, (n,), of rows of a domain, seen in fit or not."""
+        check_is_fitted(self)
+        if is_lazy(X):
+            return self._apply_lazily("predict", X, domain)
+        return self.classes_[self.predict_proba(X, domain).argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, domain: str = "target") -> float:
+        """Accuracy of `predict` on rows of a domain."""
+        return float(accuracy_score(y, self.predict(X, domain), sample_weight=sample_weight))
+
+    @property
+    def _n_features_out(self) -> int:
+        return next(iter(self.projections_.values())).shape[1]
+
+    def _apply_lazily(self, method: str, X: Any, domain: str) -> Any:
+        from lpjt.engines.dask.results import apply_lazily
+
+        return apply_lazily(self, method, X, domain)
+
+    def _embed(self, rows: Any, name: str) -> npt.NDArray[Any]:
+        return embed_block(rows, map_to=self._coordinates[name], projection=self.projections_[name])
+
+    def _threads_for(self, rows: Any) -> AbstractContextManager[None]:
+        return (
+            threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else nullcontext()
+        )  # set-up costs more than few rows
+
+    def _open(self, X: Any, name: str) -> Any:
+        rows = open_rows(X, width=self._widths[name], feature_names=self._feature_names[name])
+        columns = self._columns[name]
+        return rows if columns is None else rows[:, columns]
+
+    def _domain(self, domain: str) -> str:
+        """Name of a domain: its own, or "source" or "target" if there is only one."""
+        if domain in self.projections_:
+            return domain
+        side = {"source": self._source_names, "target": self._target_names}.get(domain, [])
+        if len(side) == 1 or (side and not self._named):
+            return side[0]
+        known = ", ".join(map(repr, self.projections_))
+        raise ValueError(f"domain={domain!r} is not one of the domains of fit. Give one of {known}.")
+
+    def _keep(self, outcome: Outcome, domains: Domains, engine: Engine) -> None:
+        """Set the fitted attributes, all at once and last, so that a failed fit leaves nothing half done."""
+        names = [d.name for d in domains.all]
+        n = len(domains.sources)
+        self._source_names = names[:n]
+        self._target_names = names[n:] or names[:n]
+        self._named = domains.named_sources or domains.named_targets
+        self._widths = {d.name: d.X.shape[1] for d in domains.all}
+        self._feature_names = {d.name: d.feature_names for d in domains.all}
+        self._columns = {d.name: d.columns for d in domains.all}
+        self._coordinates = dict(zip(names, outcome.coordinates, strict=True))
+        self._predictor = outcome.predictor
+        self.classes_ = domains.classes
+        self.projections_ = dict(zip(names, outcome.projections, strict=True))
+        self.label_distributions_ = domains.join_targets(list(outcome.distributions))
+        pairs = zip(domains.targets, outcome.distributions, strict=True)
+        self.transduction_ = domains.join_targets([engine.decode(d.y, F, domains.classes) for d, F in pairs])
+        self.weights_source_ = domains.join_sources(list(outcome.weights[:n]))
+        self.weights_target_ = domains.join_targets(list(outcome.weights[n:]))
+        self.adapted_ = outcome.adapted
+        self.scaling_ = outcome.scaling
+        self.history_ = outcome.history
+        self.n_iter_ = max(outcome.n_iter, 1)
+        self.sample_ = dict(zip(names, outcome.sample, strict=True))
+        self.seconds_ = outcome.seconds
+        first = self._target_names[0]
+        self.n_features_in_ = self._widths[first]
+        if self._feature_names[first] is not None:
+            self.feature_names_in_ = np.asarray(self._feature_names[first])
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def __getstate__(self) -> Any:
+        if any(is_lazy(part) for value in self.__dict__.values() for part in _parts(value)):
+            from lpjt.engines.dask.results import refuse_to_pickle
+
+            refuse_to_pickle(self.__dict__)
+        return super().__getstate__()
+
+
+def _parts(value: Any) -> Any:
+    return value.values() if isinstance(value, dict) else (value,)

@@ -1,0 +1,217 @@
+"""One candidate setting of the domains: its coordinates, first labels, iterations of Algorithm 1 and their evidence."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from lpjt.classifiers import Classifier
+from lpjt.core import alternation, coordinates
+from lpjt.core.alternation import Clock, State
+from lpjt.core.blocks import disk_array, stack_rows
+from lpjt.core.coordinates import Coordinates, Scaling, scale_rows
+from lpjt.core.objective import Problem, list_neighbors
+from lpjt.domains import Domain, Domains
+from lpjt.fitting.plan import Plan
+from lpjt.fitting.start import first_labels
+from lpjt.selection import evidence
+from lpjt.selection.evidence import every_few
+
+#: Upper bound on the source rows compared with the target for the evidence of an iteration.
+COMPARED_ROWS = 2000
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """A setting under trial. It keeps the records of all iterations, and only the best and the last iteration whole."""
+
+    scaling: str
+    maps: tuple[Coordinates, ...]
+    problem: Problem
+    start: list[npt.NDArray[Any]]  # first distributions of each target
+    guessed: bool
+    y_source: npt.NDArray[Any]  # (n_compared,) labels of the source rows of `nearest`
+    nearest: npt.NDArray[Any] | None = None  # nearest target row of each compared source row; None if widths differ
+    iterations: Iterator[State] = field(default_factory=lambda: iter(()))
+    records: list[dict[str, Any]] = field(default_factory=list)  # of each iteration, for `history_`
+    totals: list[float] = field(default_factory=list)  # evidence of each iteration
+    last: State | None = None
+    best: State | None = None
+
+    def advance(self) -> State:
+        """Run one more iteration and weigh its labels."""
+        state = next(self.iterations)
+        weighed = self._weigh(state)
+        if self.best is None or weighed.total > max(self.totals):
+            self.best = state
+        self.last = state
+        self.totals.append(weighed.total)
+        names = "n_iter objective marginal_mmd conditional_mmd n_changed weight_change landmark_gap residual seconds"
+        record = {name: getattr(state, name) for name in names.split()}
+        self.records.append({**record, "n_classes": count_classes(state), "evidence": weighed.total, **asdict(weighed)})
+        return state
+
+    def _weigh(self, state: State) -> evidence.Evidence:
+        F = np.vstack(state.distributions)
+        reverse = 0.0
+        if self.nearest is not None:
+            reverse = evidence.reverse_agreement(self.nearest, F.argmax(axis=1), self.y_source)
+        return evidence.Evidence(evidence.mutual_information(F), reverse)
+
+
+def count_classes(state: State) -> int:
+    """Number of classes among the target's labels."""
+    return len(np.unique(np.concatenate([F.argmax(axis=1) for F in state.distributions])))
+
+
+def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[Scaling], clock: Clock) -> Candidate:
+    """Prepare the iterations of a plan under one kind of scaling, whose statistics are given for each domain."""
+    everything = domains.all
+    n_sources = len(domains.sources)
+    maps = make_coordinates(everything, scalings, plan)
+    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
+    clock.lap("coordinates")
+    is_target = tuple(i >= n_sources for i in range(len(everything)))
+    neighbors = list_neighbors(rows, plan.settings)
+    clock.lap("neighbors")
+    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors)
+    widths = [d.X.shape[1] for d in everything]
+    start, guessed = first_labels(problem, widths, plan)
+    y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])
+    candidate = Candidate(kind, maps, problem, start, guessed, y_source)
+    settings = plan.settings
+    if len(set(widths)) > 1:
+        settings = replace(settings, coupling_weight=0.0)
+    else:
+        some = stack_rows([every_few(X, COMPARED_ROWS) for X in rows[:n_sources]])
+        candidate.nearest = evidence.nearest_targets(some, stack_rows(rows[n_sources:]))
+    clock.lap("start")
+    candidate.problem = replace(problem, neighbors=None)  # the lists of the sources are not needed for long
+    classify = _on_domains(plan.classifier, candidate.problem, settings.search)
+    candidate.iterations = alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter)
+    return candidate
+
+
+def embed_rows(X: Any, coordinates_map: Coordinates, plan: Plan) -> npt.NDArray[Any]:
+    """Coordinates of raw rows, in memory or, if the plan says so, in a file that vanishes with them."""
+    out = None
+    if plan.on_disk:
+        out = disk_array((X.shape[0], coordinates.rank_of(coordinates_map, X.shape[1])), X.dtype)
+    return coordinates.to_coordinates(X, coordinates_map, entries=plan.block_entries, out=out)
+
+
+def make_coordinates(everything: Sequence[Domain], scalings: Sequence[Scaling], plan: Plan) -> tuple[Coordinates, ...]:
+    """Maps to coordinates, one per domain; domains of one width share a basis, so that A - B has a meaning."""
+    maps: dict[int, Coordinates] = {}
+    for width in {d.X.shape[1] for d in everything}:
+        members = [i for i, d in enumerate(everything) if d.X.shape[1] == width]
+        shared = _shared_map([everything[i].X for i in members], [scalings[i] for i in members], plan)
+        maps |= {i: Coordinates(scalings[i], **shared) for i in members}
+    return tuple(maps[i] for i in range(len(everything)))
+
+
+#: Share of the mean square that automatic coordinates hold, and the maximum number of them in large domains and with
+#: kernels. On the sets of docs/results.md this share changed no mean accuracy by more than noise.
+KEPT, MAX_RANK = 0.999, 512
+
+#: A domain with more rows than this is large.
+LARGE = 20_000
+
+
+def _shared_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
+    n_components = plan.settings.n_components
+    if not plan.kernel.is_linear:
+        return _kernel_map(parts, scalings, plan)
+    if any(sparse.issparse(X) for X in parts):
+        scaled = [scale_rows(X, s) for X, s in zip(parts, scalings, strict=True)]
+        return {"basis": coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)}
+    basis = coordinates.principal_basis(
+        parts,
+        scalings,
+        kept=_kept(plan),
+        max_rank=max_coordinates(plan, max(X.shape[0] for X in parts)),
+        entries=plan.block_entries,
+    )
+    return {"basis": basis}
+
+
+def _kept(plan: Plan) -> float:
+    return KEPT if plan.n_coordinates == "auto" else 1.0
+
+
+def max_coordinates(plan: Plan, n_rows: int) -> int | None:
+    """Largest number of coordinates of domains of at most `n_rows` rows; None for no bound."""
+    if isinstance(plan.n_coordinates, str):
+        bounded = n_rows > LARGE or not plan.kernel.is_linear
+        return max(MAX_RANK, 4 * plan.settings.n_components) if bounded else None
+    return plan.n_coordinates
+
+
+def bound_coordinates(everything: Sequence[Domain], plan: Plan) -> list[int]:
+    """Upper bound on the columns of each domain's coordinates, before anything is computed."""
+    bounds = []
+    for d in everything:
+        alike = [e.X.shape[0] for e in everything if e.X.shape[1] == d.X.shape[1]]
+        width = min(d.X.shape[1], sum(alike))
+        limit = max_coordinates(plan, max(alike))
+        if not plan.kernel.is_linear:
+            width = min(sum(alike), plan.kernel.max_rows)
+        elif sparse.issparse(d.X):
+            limit = max(coordinates.SPARSE_RANK, 4 * plan.settings.n_components)
+        bounds.append(width if limit is None else min(width, limit))
+    return bounds
+
+
+def _kernel_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
+    kernel, gamma = plan.kernel, None
+    if kernel.needs_gamma:
+        some = [scale_rows(X[:: max(1, X.shape[0] // 500)], s) for X, s in zip(parts, scalings, strict=True)]
+        gamma = coordinates.default_kernel_width(some)
+    chosen = _draw_rows([X.shape[0] for X in parts], kernel.max_rows, plan.random_state)
+    scaled = [scale_rows(X[rows], s) for X, rows, s in zip(parts, chosen, scalings, strict=True)]
+    rows, basis = coordinates.kernel_basis(
+        scaled,
+        kernel.function,
+        kernel.parameters(gamma),
+        kept=_kept(plan),
+        max_rank=max_coordinates(plan, kernel.max_rows),
+    )
+    return {"basis": basis, "kernel_rows": rows, "kernel": kernel.function, "kernel_params": kernel.parameters(gamma)}
+
+
+def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomState) -> list[npt.NDArray[Any]]:
+    """Positions of at most `max_rows` rows, drawn from all parts together, part by part."""
+    ends = np.cumsum(sizes)
+    chosen = np.arange(ends[-1])
+    if ends[-1] > max_rows:
+        chosen = np.sort(random_state.choice(ends[-1], max_rows, replace=False))
+    starts = np.concatenate([[0], ends[:-1]])
+    return [chosen[(chosen >= a) & (chosen < b)] - a for a, b in zip(starts, ends, strict=True)]
+
+
+Rows = tuple[npt.NDArray[Any], ...]
+
+
+def _on_domains(classifier: Classifier, problem: Problem, search: str) -> Callable[[Rows, Rows, Rows], Any]:
+    """Step 4 of Algorithm 1 as `alternate` calls it: stacks the domains, splits the answer, clamps labelled rows."""
+
+    def classify(Z: Rows, labels: Rows, weights: Rows) -> list[npt.NDArray[Any]]:
+        y = np.concatenate(labels)
+        answers = np.empty((0, problem.n_classes))
+        if (y < 0).any():
+            answers = classifier.classify(np.vstack(Z), y, np.concatenate(weights), problem.n_classes, search=search)
+        parts, used = [], 0
+        for of_domain, is_target in zip(labels, problem.is_target, strict=True):
+            if not is_target:
+                continue
+            unknown = of_domain < 0
+            F = np.eye(problem.n_classes)[of_domain * ~unknown]
+            F[unknown] = answers[used : used + unknown.sum()]
+            used += unknown.sum()
+            parts.append(F)
+        return parts
+
+    return classify

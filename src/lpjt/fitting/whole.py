@@ -1,0 +1,214 @@
+"""A whole fit: learn on a sample of the rows, then label every row.
+
+Algorithm 1's projections depend on class means, scatters and local graphs, which a sample estimates well. What a sample
+cannot give is the label of each row: for these, all rows are embedded once and labelled over the graph of all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lpjt.classifiers import Classifier, Inductive, Predictor
+from lpjt.core.alternation import Clock
+from lpjt.core.blocks import multiply
+from lpjt.core.coordinates import Coordinates, to_coordinates
+from lpjt.core.neighbors import choose_search, nearest_rows
+from lpjt.domains import Domain, Domains
+from lpjt.fitting.adapt import OnRecord, adapt
+from lpjt.fitting.engine import Array, Engine, Held, one_hot
+from lpjt.fitting.memory import within_memory
+from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
+from lpjt.fitting.sampling import draw_by_class, draw_sample
+from lpjt.fitting.unadapted import fit_source_only
+
+
+def fit_domains(
+    domains: Domains,
+    plan: Plan,
+    engine: Engine,
+    *,
+    memory_limit: str | int | None = None,
+    on_record: OnRecord | None = None,
+) -> Outcome:
+    """Fit validated domains, whoever holds their rows.
+
+    Parameters
+    ----------
+    domains : Domains
+    plan : Plan
+    engine : Engine
+        Holds the rows and labels of the domains.
+    memory_limit : str, int or None
+        Memory beyond the input; see `within_memory`.
+    on_record : callable, optional
+        Called with the record of each iteration.
+
+    Returns
+    -------
+    Outcome
+        Distributions and weights are held by the engine.
+    """
+    clock = Clock()
+    everything = domains.all
+    labels = [engine.labels(d.y) for d in everything]
+    sample = _draw(everything, labels, plan, len(domains.classes))
+    few = _gather(domains, sample, labels, engine)
+    clock.lap("sample")
+    plan = within_memory(plan, few, memory_limit, labelled=domains if engine.in_memory else few)
+    if not domains.targets:
+        return replace(fit_source_only(few, plan), sample=sample)
+    outcome = adapt(few, plan, on_record)
+    clock.skip()
+    if any(positions is not None for positions in sample):
+        outcome = _label_all(domains, labels, sample, outcome, plan, engine)
+    else:
+        outcome = _hold(outcome, everything, engine)
+    clock.lap("all rows")
+    clock.add(outcome.seconds)
+    return replace(outcome, sample=sample, seconds=clock.laps)
+
+
+def _draw(everything: Sequence[Domain], labels: list[Array], plan: Plan, n_classes: int) -> tuple[Array | None, ...]:
+    """Positions of the rows of each domain that are learned from; None for all of its rows."""
+    if plan.sample_size is None:
+        return (None,) * len(everything)
+    if plan.sample_size < 2 * n_classes and any(len(y) > plan.sample_size for y in labels):
+        raise ValueError(
+            f"sample_size={plan.sample_size} is too small for {n_classes} classes. Set it to at least {2 * n_classes}, "
+            "two rows per class, or to None to learn from every row."
+        )
+    return tuple(draw_sample(y, plan.sample_size, plan.random_state) for y in labels)
+
+
+def _gather(domains: Domains, sample: Sequence[Array | None], labels: list[Array], engine: Engine) -> Domains:
+    """The domains with the sampled rows alone, in the caller's memory."""
+    n = len(domains.sources)
+    few = [
+        replace(
+            d, X=engine.take(d.X, positions), y=(y if positions is None else y[positions]).astype(np.int64, copy=False)
+        )
+        for d, positions, y in zip(domains.all, sample, labels, strict=True)
+    ]
+    return replace(domains, sources=tuple(few[:n]), targets=tuple(few[n:]))
+
+
+def _hold(outcome: Outcome, everything: Sequence[Domain], engine: Engine) -> Outcome:
+    """The outcome of a fit on every row, its results held by the engine."""
+    n_sources = len(everything) - len(outcome.distributions)
+    return replace(
+        outcome,
+        distributions=tuple(
+            engine.hold(F, d.X) for F, d in zip(outcome.distributions, everything[n_sources:], strict=True)
+        ),
+        weights=tuple(engine.hold(w, d.X) for w, d in zip(outcome.weights, everything, strict=True)),
+    )
+
+
+def _label_all(
+    domains: Domains,
+    labels: list[Array],
+    sample: Sequence[Array | None],
+    outcome: Outcome,
+    plan: Plan,
+    engine: Engine,
+) -> Outcome:
+    """Distributions and weights of all rows, from the maps, projections and predictor learned on the sample."""
+    everything = domains.all
+    n_sources, n_classes = len(domains.sources), len(domains.classes)
+    parts = list(zip(outcome.coordinates, outcome.projections, strict=True))
+    embedders = [partial(embed_block, map_to=m, projection=P if outcome.adapted else None) for m, P in parts]
+    weights = tuple(engine.hold(np.ones(len(y)), d.X) for y, d in zip(labels, everything, strict=True))
+    Z: list[Held] = []
+    transductive = outcome.adapted and not isinstance(plan.classifier, Inductive)
+    if transductive or (outcome.adapted and plan.settings.landmark_ratio is not None):
+        Z = [
+            engine.map_rows(embed, d.X, columns=P.shape[1], dtype=np.float32)
+            for embed, d, (_, P) in zip(embedders, everything, parts, strict=True)
+        ]
+    if outcome.adapted and plan.settings.landmark_ratio is not None:
+        weights = _spread_weights(Z, sample, outcome.weights, engine)
+    if transductive:
+        distributions = _propagate(Z, labels, n_sources, n_classes, plan, engine)
+    else:
+        distributions = tuple(
+            engine.map_rows(
+                partial(predict_block, embed=embed, predictor=outcome.predictor),
+                d.X,
+                d.y,
+                columns=n_classes,
+                dtype=float,
+            )
+            for embed, d in zip(embedders[n_sources:], domains.targets, strict=True)
+        )
+    return replace(outcome, distributions=distributions, weights=weights)
+
+
+def _propagate(
+    Z: list[Held], labels: list[Array], n_sources: int, n_classes: int, plan: Plan, engine: Engine
+) -> tuple[Held, ...]:
+    """One labelling of all target rows over the graph of all embedded rows, in as few shards as their number allows."""
+    known = [np.flatnonzero(y >= 0) for y in labels]
+    n_known = sum(map(len, known))
+    if n_known > SHARD_ROWS:
+        known = [
+            np.sort(draw_by_class(rows, y[rows], len(rows) * SHARD_ROWS // n_known, plan.random_state))
+            for rows, y in zip(known, labels, strict=True)
+        ]
+    unknown = [np.flatnonzero(y < 0) for y in labels[n_sources:]]
+    n_unknown = sum(map(len, unknown))
+    n_shards = max(1, -(-n_unknown // SHARD_ROWS))
+    label = partial(
+        label_shard,
+        Z_known=np.vstack([engine.take(z, rows) for z, rows in zip(Z, known, strict=True)]),
+        y_known=np.concatenate([y[rows] for y, rows in zip(labels, known, strict=True)]),
+        classifier=plan.classifier,
+        n_classes=n_classes,
+        search=choose_search(plan.neighbor_search, max(min(n_known, SHARD_ROWS), -(-n_unknown // n_shards))),
+    )
+    shards = [[rows[s::n_shards] for rows in unknown] for s in range(n_shards)]
+    return engine.map_shards(label, Z[n_sources:], shards, labels[n_sources:], n_classes)
+
+
+def _spread_weights(
+    Z: list[Held], sample: Sequence[Array | None], weights: Sequence[Array], engine: Engine
+) -> tuple[Held, ...]:
+    """Landmark weights of all rows: those of the sample, and for any other row that of the nearest sampled row."""
+    return tuple(
+        engine.map_rows(
+            partial(weigh_block, sampled=engine.take(z, positions), weights=w), z, columns=None, dtype=np.float64
+        )
+        for z, positions, w in zip(Z, sample, weights, strict=True)
+    )
+
+
+def embed_block(X: Any, *, map_to: Coordinates, projection: Array | None) -> Array:
+    """Embedded rows of a block of raw rows; their coordinates if there is no projection."""
+    rows = to_coordinates(X, map_to)
+    return rows if projection is None else multiply(rows, projection)
+
+
+def predict_block(X: Any, y: Array, *, embed: Any, predictor: Predictor) -> Array:
+    """Class distributions of a block of raw rows; one-hot where the label is known."""
+    F = predictor.distributions_of(embed(X))
+    known = y >= 0
+    F[known] = one_hot(y[known], F.shape[1])
+    return F
+
+
+def weigh_block(Z: Array, *, sampled: Array, weights: Array) -> Array:
+    """Weight of the nearest sampled row of each embedded row of a block."""
+    return weights[nearest_rows(Z, np.asarray(sampled), 1).indices[:, 0]]
+
+
+def label_shard(
+    parts: list[Array], *, Z_known: Array, y_known: Array, classifier: Classifier, n_classes: int, search: str
+) -> Array:
+    """Class distributions of the unlabelled rows of a shard, stacked, from all labelled rows."""
+    stacked = np.vstack([Z_known, *parts])
+    y = np.concatenate([y_known, np.full(len(stacked) - len(y_known), -1)]).astype(np.int64, copy=False)
+    if len(stacked) == len(y_known):
+        return np.empty((0, n_classes))
+    return classifier.classify(stacked, y, None, n_classes, search=search)

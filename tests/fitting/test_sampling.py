@@ -1,0 +1,175 @@
+"""Learn on a sample, label everything: which rows are drawn, and what the labels of all rows are worth."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from lpjt import LPJT
+from lpjt.core.propagation import unit_rows
+from lpjt.fitting.sampling import draw_by_class, draw_sample, share_out
+from lpjt.parameters import SAMPLE_SIZE
+from problems import masked, shifted_pair, widened
+
+
+def rng():
+    return np.random.RandomState(0)
+
+
+@given(counts=st.lists(st.integers(1, 1000), min_size=1, max_size=20), share=st.floats(0.01, 1))
+def test_places_are_shared_out_in_proportion(counts, share):
+    counts = np.array(counts)
+    n = max(len(counts), int(share * counts.sum()))
+    quota = share_out(n, counts)
+    assert quota.sum() == n
+    assert (quota >= 1).all()
+    assert (quota <= counts).all()
+    over_one = quota > 1
+    assert (np.abs(quota - n * counts / counts.sum())[over_one] < len(counts)).all()
+
+
+def test_a_sample_is_stratified_and_ascending():
+    y = np.repeat([0, 1, 2], [9000, 900, 100])
+    chosen = draw_sample(y, 1000, rng())
+    assert_array_equal(chosen, np.unique(chosen))
+    assert_array_equal(np.bincount(y[chosen]), [900, 90, 10])
+    assert draw_sample(y, 10_000, rng()) is None
+
+
+def test_labelled_rows_of_the_target_are_kept():
+    y = np.full(1000, -1)
+    y[::100] = np.arange(10) % 3
+    chosen = draw_sample(y, 200, rng())
+    assert len(chosen) == 200
+    assert set(np.flatnonzero(y >= 0)) <= set(chosen)
+    mostly = np.where(np.arange(1000) < 30, -1, np.arange(1000) % 3)  # few unlabelled rows: all of them
+    chosen = draw_sample(mostly, 200, rng())
+    assert len(chosen) == 200
+    assert set(range(30)) <= set(chosen)
+
+
+def test_a_class_of_one_row_is_drawn():
+    y = np.r_[np.zeros(999, dtype=int), 1]
+    assert 999 in draw_by_class(np.arange(1000), y, 50, rng())
+
+
+def test_small_domains_are_fitted_on_all_their_rows():
+    X, y, X_target, _ = shifted_pair(apart=1.5)
+    one, other = (LPJT(random_state=0, sample_size=size).fit(X, y, X_target) for size in ("auto", None))
+    assert_array_equal(one.label_distributions_, other.label_distributions_)
+    assert SAMPLE_SIZE == 20_000
+
+
+def quiet(model, *domains):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(*domains)
+
+
+OVERLAPPING = shifted_pair(n_source=3000, n_target=2500, width=12, n_classes=4, apart=1.2, shift=1.0)
+
+
+def test_a_sample_is_as_accurate_as_every_row():
+    """Within half a point, and far above the votes of the sample alone."""
+    X, y, X_target, y_target = OVERLAPPING
+    whole = quiet(LPJT(random_state=0), X, y, X_target)
+    sampled = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target)
+    accuracy = [100 * np.mean(model.transduction_ == y_target) for model in (whole, sampled)]
+    assert accuracy[0] > 85
+    assert abs(accuracy[0] - accuracy[1]) <= 0.5
+    assert sampled.sample_["source"].shape == (800,)
+
+
+def test_labels_come_from_one_propagation_over_all_rows():
+    """The rows of the sample have no part in the last labelling beyond the projections."""
+    X, y, X_target, _ = OVERLAPPING
+    model = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target)
+    Z = np.vstack([model.transform(X, "source"), model.transform(X_target)]).astype(np.float32)
+    labels = np.concatenate([y, np.full(len(X_target), -1)])
+    from lpjt import Propagation
+
+    F = Propagation().classify(Z, labels, None, 4)
+    np.testing.assert_allclose(model.label_distributions_, F, atol=1e-4)
+
+
+def test_shards_are_spreads_of_all_rows(monkeypatch):
+    """A target sorted by class: shards of neighbouring rows would hold one class each and be bent to four."""
+    X, y, X_target, y_target = OVERLAPPING
+    order = np.argsort(y_target, kind="stable")
+    whole = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target[order])
+    monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", 700)
+    shards = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target[order])
+    accuracy = [100 * np.mean(model.transduction_ == y_target[order]) for model in (whole, shards)]
+    assert abs(accuracy[0] - accuracy[1]) <= 2
+    assert not np.array_equal(whole.label_distributions_, shards.label_distributions_)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"classifier": "svm"}, {"classifier": "harmonic"}, {"kernel": "rbf"}], ids=str
+)
+def test_given_labels_are_kept_beyond_the_sample(parameters):
+    X, y, X_target, y_target = OVERLAPPING
+    given = masked(y_target, 5)
+    model = quiet(LPJT(random_state=0, sample_size=100, **parameters), X, y, X_target, given)
+    known = given >= 0
+    assert_array_equal(model.transduction_[known], y_target[known])
+    assert_array_equal(model.label_distributions_[known].max(axis=1), 1)
+    assert np.mean(model.transduction_ == y_target) > 0.8
+
+
+def test_different_widths_and_several_domains():
+    X, y, X_target, y_target = OVERLAPPING
+    targets = {"a": widened(X_target[:1200], 20), "b": X_target[1200:]}
+    given = {"a": masked(y_target[:1200], 3)}
+    sources, labels = {"s": X[:1400], "r": X[1400:]}, {"s": y[:1400], "r": y[1400:]}
+    model = quiet(LPJT(random_state=0, sample_size=400), sources, labels, targets, given)
+    assert {name: len(rows) for name, rows in model.sample_.items()} == dict.fromkeys("srab", 400)
+    assert np.mean(model.transduction_["b"] == y_target[1200:]) > 0.8
+    assert np.mean(model.transduction_["a"] == y_target[:1200]) > 0.6
+
+
+def test_a_domain_without_a_shift_is_labelled_whole():
+    X, y, _, _ = OVERLAPPING
+    order = np.random.default_rng(0).permutation(len(X))
+    first, second = order[:1500], order[1500:]
+    model = quiet(LPJT(random_state=0, sample_size=300), X[first], y[first], X[second])
+    assert not model.adapted_
+    assert_array_equal(model.transduction_, model.predict(X[second]))
+
+
+def test_weights_beyond_the_sample_are_those_of_the_nearest_sampled_row():
+    X, y, X_target, _ = OVERLAPPING
+    model = quiet(LPJT(random_state=0, sample_size=400, landmark_ratio=0.5), X, y, X_target)
+    rows = model.sample_["source"]
+    Z = model.transform(X, "source").astype(np.float32)
+    nearest = ((Z[:50, None] - Z[rows]) ** 2).sum(axis=2).argmin(axis=1)
+    np.testing.assert_allclose(model.weights_source_[:50], model.weights_source_[rows][nearest])
+    assert np.abs(model.weights_source_[rows].mean() - 0.5) < 1e-6
+    assert np.linalg.norm(unit_rows(Z), axis=1).max() < 1.001
+
+
+def test_rows_on_disk_are_sampled(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    X, y, X_target, _ = OVERLAPPING
+    expected = quiet(LPJT(random_state=0, sample_size=500), X, y, X_target)
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        parts = [file.create_dataset(name, data=rows) for name, rows in (("s", X), ("t", X_target))]
+        found = quiet(LPJT(random_state=0, sample_size=500), parts[0], y, parts[1])
+    assert_array_equal(found.transduction_, expected.transduction_)
+
+
+def test_a_sample_smaller_than_the_classes_is_refused():
+    X, y, X_target, _ = OVERLAPPING
+    with pytest.raises(ValueError, match=r"sample_size=7 is too small for 4 classes\. Set it to at least 8, two rows"):
+        LPJT(sample_size=7).fit(X, y, X_target)
+
+
+def test_a_small_sample_needs_less_memory_than_the_whole():
+    X, y, X_target, _ = OVERLAPPING
+    with pytest.raises(ValueError, match="lower sample_size, n_coordinates or n_components"):
+        LPJT(memory_limit="17MB", sample_size=None, n_jobs=1).fit(X, y, X_target)
+    model = quiet(LPJT(memory_limit="17MB", sample_size=300, random_state=0, n_jobs=1), X, y, X_target)
+    assert len(model.sample_["target"]) == 300
