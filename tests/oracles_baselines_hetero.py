@@ -117,7 +117,7 @@ def solve_qp(quadratic, linear, equal, to, *, upper, tolerance=1e-9):
 
 
 def cdls(X, y, T, y_labelled, U, n_classes, *, n_components, delta=0.5, regularization=0.5, n_iter=5):
-    """Labels of U after each pass, and the last A and weights."""
+    """Labels of U after each iteration, and the last A and weights."""
     target = np.vstack([T, U])
     axes = np.linalg.svd(target - target.mean(axis=0), full_matrices=False)[2][:n_components].T
     Z_l, Z_u = T @ axes, U @ axes

@@ -47,7 +47,7 @@ def least(loss, scatter, k):
 
 
 def joint_embedding(X, y_source, y_target, *, n_classes, kernel, k, weight, G=None):
-    """Embedded rows, (n, k), and coefficients of one pass: of X'A where `kernel` is None, of K A for a matrix K."""
+    """Embedded rows, (n, k), and coefficients of one iteration: of X'A if `kernel` is None, of K A for a matrix K."""
     M, H = mmd_matrix(y_source, y_target, n_classes), centring(len(X))
     left = X.T if kernel is None else kernel  # (m, n), whose columns are the rows that A combines
     regular = np.eye(len(left)) if G is None else np.diag(G)
@@ -66,29 +66,29 @@ def joint_labels(Z, y_source, known=None):
     return np.where(known >= 0, known, found)
 
 
-def jda(X, y_source, *, n_target, n_classes, kernel, k, weight, n_passes, known=None):
-    """Embedding and labels of every pass: [(Z, labels), ...]."""
+def jda(X, y_source, *, n_target, n_classes, kernel, k, weight, n_iter, known=None):
+    """Embedding and labels of every iteration: [(Z, labels), ...]."""
     labels = np.full(n_target, -1) if known is None else known
-    passes = []
-    for _ in range(n_passes):
+    iterations = []
+    for _ in range(n_iter):
         Z, _ = joint_embedding(X, y_source, labels, n_classes=n_classes, kernel=kernel, k=k, weight=weight)
         labels = joint_labels(Z, y_source, known)
-        passes.append((Z, labels))
-    return passes
+        iterations.append((Z, labels))
+    return iterations
 
 
-def tjm(X, y_source, *, n_target, kernel, k, weight, n_passes):
-    """Embedding and length of the source rows' coefficients of every pass: [(Z, lengths), ...]."""
+def tjm(X, y_source, *, n_target, kernel, k, weight, n_iter):
+    """Embedding and length of the source rows' coefficients of every iteration: [(Z, lengths), ...]."""
     n_source = len(y_source)
     G = np.ones(len(X))
-    passes = []
-    for _ in range(n_passes):
+    iterations = []
+    for _ in range(n_iter):
         nothing = np.full(n_target, -1)
         Z, A = joint_embedding(X, y_source, nothing, n_classes=1, kernel=kernel, k=k, weight=weight, G=G)
         lengths = np.array([np.sqrt((A[i] ** 2).sum()) for i in range(n_source)])
         G[:n_source] = 1 / np.sqrt(lengths**2 + np.finfo(float).eps)
-        passes.append((Z, lengths))
-    return passes
+        iterations.append((Z, lengths))
+    return iterations
 
 
 def source_scatters(X, y, n_classes):
@@ -104,10 +104,8 @@ def source_scatters(X, y, n_classes):
     return between, within
 
 
-def jgsa(
-    X_source, y_source, X_target, labels, *, n_classes, k, coupling, variance, discrimination, n_passes, known=None
-):
-    """A, B and labels of every pass, from the first pseudo labels: [(A, B, labels), ...]."""
+def jgsa(X_source, y_source, X_target, labels, *, n_classes, k, coupling, variance, discrimination, n_iter, known=None):
+    """A, B and labels of every iteration, from the first pseudo labels: [(A, B, labels), ...]."""
     n_source, n_target = len(X_source), len(X_target)
     m, m_t = X_source.shape[1], X_target.shape[1]
     known = np.full(n_target, -1) if known is None else known
@@ -121,8 +119,8 @@ def jgsa(
     fixed[m:, m:] = (coupling + variance) * np.eye(m_t)
     if m == m_t:
         fixed[:m, m:] = fixed[m:, :m] = -coupling * np.eye(m)
-    passes = []
-    for _ in range(n_passes):
+    iterations = []
+    for _ in range(n_iter):
         M = mmd_matrix(y_source, labels, n_classes, norm="marginal")
         values, vectors = linalg.eigh(largest, fixed + X.T @ M @ X)
         P = vectors[:, np.argsort(-values)[:k]]
@@ -130,8 +128,8 @@ def jgsa(
         rows = known >= 0
         pool, codes = np.vstack([Z_source, Z_target[rows]]), np.concatenate([y_source, known[rows]])
         labels = np.where(rows, known, oracles.nearest_labels(pool, codes, Z_target))
-        passes.append((P[:m], P[m:], labels))
-    return passes
+        iterations.append((P[:m], P[m:], labels))
+    return iterations
 
 
 def cosine_laplacian(rows, n_neighbors):
@@ -159,8 +157,8 @@ def svm_distance(X_source, X_target):
     return 2 * (1 - 2 * np.mean(np.sign(rows @ w) != signs))
 
 
-def meda(features, y_source, labels, *, n_classes, alignment, laplacian, shrinkage, n_neighbors, n_passes, known=None):
-    """Decisions f at all rows, balance and labels of every pass: [(F, mu, labels), ...]."""
+def meda(features, y_source, labels, *, n_classes, alignment, laplacian, shrinkage, n_neighbors, n_iter, known=None):
+    """Decisions f at all rows, balance and labels of every iteration: [(F, mu, labels), ...]."""
     n_source, n = len(y_source), len(features)
     known = np.full(n - n_source, -1) if known is None else known
     rows = oracles.unit_rows(features)
@@ -169,13 +167,13 @@ def meda(features, y_source, labels, *, n_classes, alignment, laplacian, shrinka
     E = np.diag([float(c >= 0) for c in codes])
     Y = np.array([[float(codes[i] == c) for c in range(n_classes)] for i in range(n)])
     source, target = features[:n_source], features[n_source:]
-    passes = []
-    for _ in range(n_passes):
+    iterations = []
+    for _ in range(n_iter):
         both = [c for c in range(n_classes) if (y_source == c).any() and (labels == c).any()]
         conditional = np.mean([svm_distance(source[y_source == c], target[labels == c]) for c in both])
         mu = conditional / (conditional + svm_distance(source, target))
         M = mmd_matrix(y_source, labels, n_classes, first=(1 - mu) * n_classes, each=mu)
         F = K @ np.linalg.solve((E + alignment * M + laplacian * L) @ K + shrinkage * np.eye(n), E @ Y)
         labels = np.where(known >= 0, known, F[n_source:].argmax(axis=1))
-        passes.append((F, mu, labels))
-    return passes
+        iterations.append((F, mu, labels))
+    return iterations

@@ -111,7 +111,7 @@ def test_fit_is_the_transcription(delta):
     assert len(model.gaps_) == (3 if delta < 1 else 0)
 
 
-def test_the_first_pass_is_supervised():
+def test_the_first_iteration_is_supervised():
     X, y, X_target, y_target = heterogeneous(4)
     model = CDLS(4, n_iter=1).fit(X, y, X_target, masked(y_target, 3))
     assert model.gaps_ == []

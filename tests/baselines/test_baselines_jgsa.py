@@ -26,24 +26,24 @@ def stacked(model):
     return np.vstack([model.projections_["source"], model.projections_["target"]])
 
 
-@pytest.mark.parametrize("n_passes", [1, 2, 5])
-def test_every_pass_is_the_dense_problem(n_passes):
+@pytest.mark.parametrize("n_iter", [1, 2, 5])
+def test_every_pass_is_the_dense_problem(n_iter):
     X, y, X_target, _ = shifted_pair(apart=1.0, shift=1.0, n_classes=4)
-    model = JGSA(max_iter=n_passes, **PARAMETERS).fit(X, y, X_target)
+    model = JGSA(max_iter=n_iter, **PARAMETERS).fit(X, y, X_target)
     first = oracles.nearest_labels(X, y, X_target)
-    passes = naive.jgsa(X, y, X_target, first, n_classes=4, k=3, n_passes=n_passes, **WEIGHTS)
-    A, B, labels = passes[-1]
+    iterations = naive.jgsa(X, y, X_target, first, n_classes=4, k=3, n_iter=n_iter, **WEIGHTS)
+    A, B, labels = iterations[-1]
     assert_same_up_to_signs(stacked(model), np.vstack([A, B]))
     assert_array_equal(model.transduction_, labels)
-    if n_passes > 1:
-        assert not np.array_equal(passes[0][2], passes[1][2])
+    if n_iter > 1:
+        assert not np.array_equal(iterations[0][2], iterations[1][2])
 
 
 def test_rows_fewer_than_columns_are_the_dense_problem():
     X, y, X_target, _ = shifted_pair(n_source=20, n_target=16, width=50)
     model = JGSA(max_iter=2, **PARAMETERS).fit(X, y, X_target)
     first = oracles.nearest_labels(X, y, X_target)
-    A, B, labels = naive.jgsa(X, y, X_target, first, n_classes=3, k=3, n_passes=2, **WEIGHTS)[-1]
+    A, B, labels = naive.jgsa(X, y, X_target, first, n_classes=3, k=3, n_iter=2, **WEIGHTS)[-1]
     assert_same_up_to_signs(stacked(model), np.vstack([A, B]))
     assert_array_equal(model.transduction_, labels)
 
@@ -54,7 +54,7 @@ def test_a_class_without_pseudo_labels_is_left_out():
     model = JGSA(max_iter=3, **PARAMETERS).fit(X, y, X_target)
     first = oracles.nearest_labels(X, y, X_target)
     assert 1 not in first
-    A, B, labels = naive.jgsa(X, y, X_target, first, n_classes=4, k=3, n_passes=3, **WEIGHTS)[-1]
+    A, B, labels = naive.jgsa(X, y, X_target, first, n_classes=4, k=3, n_iter=3, **WEIGHTS)[-1]
     assert_same_up_to_signs(stacked(model), np.vstack([A, B]))
     assert_array_equal(model.transduction_, labels)
 
@@ -66,8 +66,8 @@ def test_domains_of_two_widths_start_from_the_labelled_target_rows():
     model = JGSA(max_iter=4, **PARAMETERS).fit(X, y, X_target, known)
     given = known >= 0
     first = np.where(given, known, oracles.nearest_labels(X_target[given], known[given], X_target))
-    passes = naive.jgsa(X, y, X_target, first, n_classes=3, k=3, n_passes=4, known=known, **WEIGHTS)
-    A, B, labels = passes[-1]
+    iterations = naive.jgsa(X, y, X_target, first, n_classes=3, k=3, n_iter=4, known=known, **WEIGHTS)
+    A, B, labels = iterations[-1]
     assert model.projections_["source"].shape == (8, 3)
     assert model.projections_["target"].shape == (11, 3)
     assert_same_up_to_signs(stacked(model), np.vstack([A, B]))
@@ -75,14 +75,14 @@ def test_domains_of_two_widths_start_from_the_labelled_target_rows():
     assert_array_equal(model.predict(X_target[~given]), labels[~given])
 
 
-def test_given_labels_take_part_in_every_pass():
+def test_given_labels_take_part_in_every_iteration():
     X, y, X_target, y_target = shifted_pair(2, apart=1.0)
     known = masked(y_target, 3)
     given = known >= 0
     model = JGSA(max_iter=3, **PARAMETERS).fit(X, y, X_target, known)
     pool, codes = np.vstack([X, X_target[given]]), np.concatenate([y, known[given]])
     first = np.where(given, known, oracles.nearest_labels(pool, codes, X_target))
-    A, B, labels = naive.jgsa(X, y, X_target, first, n_classes=3, k=3, n_passes=3, known=known, **WEIGHTS)[-1]
+    A, B, labels = naive.jgsa(X, y, X_target, first, n_classes=3, k=3, n_iter=3, known=known, **WEIGHTS)[-1]
     assert_same_up_to_signs(stacked(model), np.vstack([A, B]))
     assert_array_equal(model.transduction_, labels)
 

@@ -31,22 +31,22 @@ def geodesic_features(X, X_target, k):
     return np.vstack([X, X_target]) @ np.real(linalg.sqrtm(G))
 
 
-def transcription(X, y, X_target, n_passes, known=None):
+def transcription(X, y, X_target, n_iter, known=None):
     features = geodesic_features(X, X_target, 3)
     rows = oracles.unit_rows(features)
     given = np.full(len(X_target), -1) if known is None else known
     pool = np.concatenate([np.ones(len(y), dtype=bool), given >= 0])
     codes = np.concatenate([y, given])
     first = np.where(given >= 0, given, oracles.nearest_labels(rows[pool], codes[pool], rows[len(y) :]))
-    return naive.meda(features, y, first, n_classes=y.max() + 1, n_passes=n_passes, known=known, **WEIGHTS)
+    return naive.meda(features, y, first, n_classes=y.max() + 1, n_iter=n_iter, known=known, **WEIGHTS)
 
 
-@pytest.mark.parametrize("n_passes", [1, 3])
-def test_every_pass_is_the_dense_problem(n_passes):
+@pytest.mark.parametrize("n_iter", [1, 3])
+def test_every_pass_is_the_dense_problem(n_iter):
     X, y, X_target, _ = shifted_pair(1, apart=1.0, n_classes=4)
-    model = MEDA(max_iter=n_passes, **PARAMETERS).fit(X, y, X_target)
-    passes = transcription(X, y, X_target, n_passes)
-    F, mu, labels = passes[-1]
+    model = MEDA(max_iter=n_iter, **PARAMETERS).fit(X, y, X_target)
+    iterations = transcription(X, y, X_target, n_iter)
+    F, mu, labels = iterations[-1]
     assert_allclose(model.balance_, mu, atol=1e-6)
     assert_array_equal(model.transduction_, labels)
     rows = np.vstack([model.transform(X, "source"), model.transform(X_target)])

@@ -23,7 +23,7 @@ GAMMA = 0.02
 
 
 def hard_pair(seed=0, **changes):
-    """Domains in which pseudo labels change from pass to pass."""
+    """Domains in which pseudo labels change from iteration to iteration."""
     return shifted_pair(seed, **({"apart": 1.0, "shift": 1.0} | changes))
 
 
@@ -55,26 +55,26 @@ def test_tca_is_the_dense_problem(kernel, weight):
 
 
 @pytest.mark.parametrize("kernel", ["primal", "linear", "rbf"])
-@pytest.mark.parametrize("n_passes", [1, 4])
-def test_jda_is_the_dense_problem_in_every_pass(kernel, n_passes):
+@pytest.mark.parametrize("n_iter", [1, 4])
+def test_jda_is_the_dense_problem_in_every_iteration(kernel, n_iter):
     X, y, X_target, _ = hard_pair(2, n_classes=4)
     parameters = {"n_components": 4, "regularization": 1.0, "kernel": kernel, "gamma": GAMMA, "scaling": "none"}
-    model = JDA(max_iter=n_passes, **parameters).fit(X, y, X_target)
+    model = JDA(max_iter=n_iter, **parameters).fit(X, y, X_target)
     rows = np.vstack([X, X_target])
     K = oracle_kernel(kernel, rows)
-    passes = naive.jda(rows, y, n_target=len(X_target), n_classes=4, kernel=K, k=4, weight=1.0, n_passes=n_passes)
-    Z, labels = passes[-1]
+    iterations = naive.jda(rows, y, n_target=len(X_target), n_classes=4, kernel=K, k=4, weight=1.0, n_iter=n_iter)
+    Z, labels = iterations[-1]
     assert_same_embedding(embedded(model, X, X_target), Z)
     assert_array_equal(model.transduction_, labels)
-    if n_passes > 1:
-        assert not np.array_equal(passes[0][1], passes[1][1])  # the second pass had something to do
+    if n_iter > 1:
+        assert not np.array_equal(iterations[0][1], iterations[1][1])  # the second iteration had something to do
 
 
 def test_jda_in_a_span_narrower_than_the_rows_is_the_dense_problem():
     X, y, X_target, _ = hard_pair(n_source=24, n_target=18, width=60)
     model = JDA(n_components=4, max_iter=3, scaling="none").fit(X, y, X_target)
     rows = np.vstack([X, X_target])
-    Z, labels = naive.jda(rows, y, n_target=18, n_classes=3, kernel=None, k=4, weight=0.1, n_passes=3)[-1]
+    Z, labels = naive.jda(rows, y, n_target=18, n_classes=3, kernel=None, k=4, weight=0.1, n_iter=3)[-1]
     assert_same_embedding(embedded(model, X, X_target), Z)
     assert_array_equal(model.transduction_, labels)
 
@@ -88,7 +88,7 @@ def test_a_linear_kernel_of_rows_with_empty_columns_is_the_dense_problem():
     assert_same_embedding(embedded(model, X, X_target), Z)
 
 
-def test_tca_is_the_first_pass_of_jda_and_jda_without_conditions():
+def test_tca_is_the_first_iteration_of_jda_and_jda_without_conditions():
     X, y, X_target, _ = hard_pair()
     first = TCA(n_components=4).fit(X, y, X_target).transform(X_target)
     assert_allclose(JDA(n_components=4, max_iter=1).fit(X, y, X_target).transform(X_target), first)
@@ -102,7 +102,7 @@ def test_given_labels_of_the_target_take_part_in_conditions_and_as_neighbours():
     known = masked(y_target, 3)
     model = JDA(n_components=3, max_iter=4, scaling="none").fit(X, y, X_target, known)
     rows = np.vstack([X, X_target])
-    arguments = {"n_target": 75, "n_classes": 3, "kernel": None, "k": 3, "weight": 0.1, "n_passes": 4}
+    arguments = {"n_target": 75, "n_classes": 3, "kernel": None, "k": 3, "weight": 0.1, "n_iter": 4}
     Z, labels = naive.jda(rows, y, known=known, **arguments)[-1]
     assert_same_embedding(embedded(model, X, X_target), Z)
     assert_array_equal(model.transduction_, labels)
@@ -115,13 +115,13 @@ def test_a_class_without_pseudo_labels_is_left_out():
     X_target = X_target[y_target != 2]
     model = JDA(n_components=3, max_iter=3, scaling="none").fit(X, y, X_target)
     rows = np.vstack([X, X_target])
-    passes = naive.jda(rows, y, n_target=len(X_target), n_classes=4, kernel=None, k=3, weight=0.1, n_passes=3)
-    assert 2 not in passes[0][1]
-    assert_same_embedding(embedded(model, X, X_target), passes[-1][0])
-    assert_array_equal(model.transduction_, passes[-1][1])
+    iterations = naive.jda(rows, y, n_target=len(X_target), n_classes=4, kernel=None, k=3, weight=0.1, n_iter=3)
+    assert 2 not in iterations[0][1]
+    assert_same_embedding(embedded(model, X, X_target), iterations[-1][0])
+    assert_array_equal(model.transduction_, iterations[-1][1])
 
 
-def test_jda_stops_when_no_label_changes_and_more_passes_would_change_nothing():
+def test_jda_stops_when_no_label_changes_and_more_iterations_would_change_nothing():
     X, y, X_target, _ = hard_pair(5, apart=2.0)
     model = JDA(n_components=3, max_iter=50).fit(X, y, X_target)
     assert 2 < model.n_iter_ < 50

@@ -15,26 +15,26 @@ needs_data = pytest.mark.data
 GAMMA = 0.02
 
 
-def fit_both(kernel, n_passes, **changes):
-    """TJM and the last pass of its transcription: (model, Z of the model, Z, lengths of coefficients, y)."""
+def fit_both(kernel, n_iter, **changes):
+    """TJM and the last iteration of its transcription: (model, Z of the model, Z, lengths of coefficients, y)."""
     X, y, X_target, _ = shifted_pair(apart=1.0, shift=1.0, **changes)
-    model = TJM(n_components=4, kernel=kernel, gamma=GAMMA, max_iter=n_passes, scaling="none").fit(X, y, X_target)
+    model = TJM(n_components=4, kernel=kernel, gamma=GAMMA, max_iter=n_iter, scaling="none").fit(X, y, X_target)
     rows = np.vstack([X, X_target])
     K = rows @ rows.T if kernel == "linear" else naive.rbf(rows, rows, GAMMA)
-    passes = naive.tjm(rows, y, n_target=len(X_target), kernel=K, k=4, weight=1.0, n_passes=n_passes)
+    iterations = naive.tjm(rows, y, n_target=len(X_target), kernel=K, k=4, weight=1.0, n_iter=n_iter)
     Z = np.vstack([model.transform(X, "source"), model.transform(X_target, "target")])
-    return model, Z, *passes[-1], y
+    return model, Z, *iterations[-1], y
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
-@pytest.mark.parametrize("n_passes", [1, 2, 6])
-def test_every_pass_is_the_dense_problem(kernel, n_passes):
-    model, Z, expected, lengths, y = fit_both(kernel, n_passes)
+@pytest.mark.parametrize("n_iter", [1, 2, 6])
+def test_every_pass_is_the_dense_problem(kernel, n_iter):
+    model, Z, expected, lengths, y = fit_both(kernel, n_iter)
     assert subspace_angles(Z, expected).max() < 1e-6
     assert_allclose(Z @ Z.T, expected @ expected.T, rtol=1e-5, atol=1e-6 * np.abs(expected).max() ** 2)
     assert_allclose(model.relevance_, lengths, rtol=1e-5, atol=1e-7)
     assert_array_equal(model.transduction_, naive.joint_labels(expected, y))
-    assert model.n_iter_ == n_passes
+    assert model.n_iter_ == n_iter
 
 
 def test_rows_narrower_than_the_width_are_the_dense_problem():

@@ -129,9 +129,9 @@ class CDLS(Embedding):
         target_rows = target.X.astype(np.float64)
         if (target_rows == target_rows[0]).all():
             raise ValueError(
-                f"The target rows are all equal (n_features = {target_rows.shape[1]}, scaling={self.scaling!r}), "
-                "so they have no principal axes. Give rows that differ, or another scaling: 'unit' makes every entry "
-                "of a single column 1."
+                f"The target rows are all equal (n_features = {target_rows.shape[1]}, scaling={self.scaling!r}) "
+                "and have no principal axes. Give rows that differ, or another scaling: 'unit' turns a single "
+                "positive column into ones."
             )
         self.axes_, _ = principal_directions(target_rows, self.n_components)
         projected = target_rows @ self.axes_
