@@ -262,3 +262,87 @@ def test_one_source_given_twice_under_strong_coupling_is_one(ratio):
         Z, other = two.embeddings[i], one.embeddings[j]
         assert_allclose(Z @ Z.T, other @ other.T, atol=rtol * np.abs(other).max() ** 2)
         assert_allclose(two.weights[i], one.weights[j], atol=1e-3)
+
+
+STAGES = ["objective", "projection", "embedding", "labels", "landmarks"]
+
+
+@pytest.mark.parametrize("ratio", [None, 0.5])
+def test_each_stage_of_each_iteration_is_timed(ratio, monkeypatch):
+    """A clock that is one second later each time it is read."""
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(alternation, "perf_counter", lambda: next(ticks))
+    X, y, truth = pair()
+    found = run(X, [y], [np.full(18, -1)], settings(landmark_ratio=ratio), nearest_mean(3), [one_hot(truth)])
+    assert [state.n_iter for state in found] == [1, 2, 3]
+    assert found[0].seconds == dict.fromkeys(["fixed", *STAGES], 1)
+    for state in found[1:]:
+        assert state.seconds == dict.fromkeys(STAGES, 1)
+
+
+def test_the_clock(monkeypatch):
+    times = iter([10.0, 12.0, 20.0, 23.0, 24.5])
+    monkeypatch.setattr(alternation, "perf_counter", lambda: next(times))
+    clock = alternation.Clock()
+    clock.lap("first")
+    clock.skip()
+    clock.lap("second")
+    clock.lap("first")
+    clock.add({"first": 0.5, "other": 7.0})
+    assert clock.laps == {"first": 4.0, "second": 3.0, "other": 7.0}
+
+
+def test_the_sources_block_is_reduced_once(monkeypatch):
+    asked = []
+    solve = alternation.projection.solve_projection
+
+    def spy(S_max, S_min, d, *, n_leading, last):
+        asked.append((d, n_leading, last))
+        return solve(S_max, S_min, d, n_leading=n_leading, last=last)
+
+    monkeypatch.setattr(alternation.projection, "solve_projection", spy)
+    X, y, truth = pair(width_target=6)
+    run(X, [y], [np.full(18, -1)], settings(), nearest_mean(3), [one_hot(truth)], max_iter=2)
+    assert [(d, n) for d, n, _ in asked] == [(3, 4), (3, 4)]
+    assert asked[0][2] is None
+    assert asked[1][2] is not None
+
+
+def test_landmarks_start_from_the_last_weights_and_stop_at_their_gap(monkeypatch):
+    asked = []
+    solve = alternation.landmarks.solve_landmarks
+
+    def spy(*arguments, start, tol):
+        asked.append((start, tol))
+        return solve(*arguments, start=start, tol=tol)
+
+    monkeypatch.setattr(alternation.landmarks, "solve_landmarks", spy)
+    X, y, truth = pair()
+    found = run(X, [y], [np.full(18, -1)], settings(landmark_ratio=0.5), nearest_mean(3), [one_hot(truth)], max_iter=2)
+    assert [tol for _, tol in asked] == [1e-5, 1e-5]
+    assert_array_equal(asked[0][0][0], np.full(24, 0.5))
+    assert_array_equal(asked[1][0][1], found[0].weights[1])
+
+
+def test_weights_of_unlabelled_rows_are_a_group_of_their_own():
+    X, y, truth = pair()
+    labels = (y, np.where(np.arange(18) < 5, -1, truth))
+    problem = alternation.Problem(X, (y, np.full(18, -1)), (False, True), N_CLASSES)
+    marks = alternation.weigh_landmarks(problem, settings(landmark_ratio=0.4), X, labels, [np.ones(24), np.ones(18)])
+    for c in (-1, 0, 1, 2):
+        assert_allclose(marks.weights[1][labels[1] == c].mean(), 0.4, atol=1e-9)
+    kept = alternation.weigh_landmarks(
+        problem, settings(landmark_ratio=0.4, weigh_target=False), X, labels, [np.ones(24), np.full(18, 0.9)]
+    )
+    assert_array_equal(kept.weights[1], 0.9)
+    assert kept.weights[0].std() > 0
+    assert (kept.objective, kept.gap, kept.n_iter) > (0, 0, 0)
+
+
+def test_a_row_of_zeros_has_no_label():
+    _, y, _ = pair()
+    problem = alternation.Problem((np.zeros((24, 1)), np.zeros((3, 1))), (y, np.array([-1, -1, 2])), (False, True), 3)
+    F = np.array([[0.0, 0.0, 0.0], [0.2, 0.7, 0.1], [1.0, 0.0, 0.0]])
+    found = alternation._labels(problem, [F])
+    assert found[0] is y
+    assert found[1].tolist() == [-1, 1, 2]
