@@ -1,9 +1,39 @@
 """Labels for a domain that has none, from one that has: Locality Preserving Joint Transfer."""
 
-from lpjt.classifiers import NuSVM, Propagation
-from lpjt.estimator import LPJT
-from lpjt.kernels import Kernel
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from lpjt.classifiers import NuSVM, Propagation
+    from lpjt.estimator import LPJT
+    from lpjt.kernels import Kernel
+
+    __version__: str
 
 __all__ = ["LPJT", "Kernel", "NuSVM", "Propagation", "__version__"]
+
+#: Public names and the modules that define them, imported with the first use: `lpjt --help` waits for neither numpy
+#: nor scikit-learn.
+_HOMES = {
+    "LPJT": "lpjt.estimator",
+    "Kernel": "lpjt.kernels",
+    "NuSVM": "lpjt.classifiers",
+    "Propagation": "lpjt.classifiers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("lpjt")  # pyproject.toml has it
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module 'lpjt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,8 +1,10 @@
 """The command line: ``lpjt adapt | bench | data | demo | reproduce``, whose commands live in `lpjt.commands`."""
 
 import sys
-from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
@@ -19,18 +21,15 @@ def main() -> None:
     build_app()()
 
 
-def build_app():
-    """Build the typer application with every command."""
+def build_app() -> "typer.Typer":
+    """Build the typer application with every command; a command's module is imported when it is called."""
     import typer
 
-    from lpjt import demo
-    from lpjt.commands.adapt import adapt
-    from lpjt.commands.bench import bench_app
-    from lpjt.commands.data import data_app
-    from lpjt.commands.reproduce import reproduce
+    from lpjt.commands.lazy import LazyGroup, add_commands
 
     app = typer.Typer(
         name="lpjt",
+        cls=LazyGroup,
         help="Labels for a shifted data set, from a labelled one of any width.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -40,7 +39,9 @@ def build_app():
 
     def show_version(wanted: bool) -> None:
         if wanted:
-            print(f"lpjt {version('lpjt')}")
+            from lpjt import __version__
+
+            print(f"lpjt {__version__}")
             raise typer.Exit
 
     @app.callback()
@@ -51,9 +52,5 @@ def build_app():
     ) -> None:
         pass
 
-    app.command()(adapt)
-    app.command(name="demo")(demo.main)
-    app.add_typer(data_app, name="data")
-    app.add_typer(bench_app, name="bench")
-    app.command()(reproduce)
+    add_commands(app)
     return app

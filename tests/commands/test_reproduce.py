@@ -81,7 +81,7 @@ def test_several_tables_as_csv_are_several_files(lpjt, tmp_path, monkeypatch):
     [
         (("pies",), "pie"),
         (("fig-embeding",), "fig-embedding"),
-        (("digits", "--methods", "JDE"), "Did you mean 'JDA'?"),
+        (("digits", "--methods", "JDE"), "nearest: 'JDA'"),
         (("digits", "--pairs", "MNIST to UPS"), "MNIST to USPS"),
         (("digits", "--seeds", "few"), "a count such as 5"),
         (("digits", "--seeds", "0"), "1 or more"),

@@ -125,7 +125,7 @@ def test_a_constructor_stands_for_all_other_values():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: find_method("JDE"), "Did you mean 'JDA'?"),
+        (lambda: find_method("JDE"), "nearest: 'JDA'"),
         (lambda: expand_tables(["pies"]), "pie"),
         (lambda: plan_jobs(expand_tables(["pie"]), pairs=["05 to 08"]), "05 to 0"),
         (lambda: plan_jobs(expand_tables(["pie"]), methods=["SVMt"]), "SVMt needs labelled target rows, which 'pie'"),

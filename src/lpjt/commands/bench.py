@@ -23,6 +23,7 @@ from lpjt.study.store import Store
 bench_app = typer.Typer(
     help="Measure time and memory, as ratios to one pass of X'X over the same data in the same process.",
     no_args_is_help=True,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

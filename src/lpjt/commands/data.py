@@ -15,6 +15,7 @@ from lpjt.datasets.where import cache_directory, data_directory, find_file
 data_app = typer.Typer(
     help="List, download and check the data sets.",
     no_args_is_help=True,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _WORDS = {"ok": "ok", "differs": "differs", "unknown": "checksum unknown", "missing": "missing"}

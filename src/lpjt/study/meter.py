@@ -59,15 +59,8 @@ class Peak:
 
 
 def resident() -> int | None:
-    """Bytes of this process in memory, None where neither /proc nor psutil tells."""
-    found = _status("VmRSS")
-    if found is not None:
-        return found
-    try:
-        import psutil
-    except ImportError:
-        return None
-    return int(psutil.Process().memory_info().rss)
+    """Bytes of this process in memory, None where /proc does not tell."""
+    return _status("VmRSS")
 
 
 class _Sampler(threading.Thread):

@@ -36,50 +36,25 @@ class Format:
 RUNS = Format(
     "1",
     {
-        "key": "string",
-        "table": "string",
-        "pair": "string",
-        "method": "string",
-        "seed": "int64",
-        "protocol": "string",
-        "parameters": "string",
-        "accuracy": "float64",
-        "balanced_accuracy": "float64",
-        "per_class_accuracy": "string",
-        "seconds": "float64",
-        "peak_bytes": "int64",
-        "n_iter": "int64",
-        "status": "string",
-        "message": "string",
-        "n_tried": "int64",
-        "versions": "string",
-        "checksum": "string",
+        "key": "string", "table": "string", "pair": "string", "method": "string", "seed": "int64",
+        "protocol": "string", "parameters": "string", "accuracy": "float64", "balanced_accuracy": "float64",
+        "per_class_accuracy": "string", "seconds": "float64", "peak_bytes": "int64", "n_iter": "int64",
+        "status": "string", "message": "string", "n_tried": "int64", "versions": "string", "checksum": "string",
         "started": "string",
     },
     ("table", "pair", "method", "protocol", "seed", "parameters", "key"),
-)
+)  # fmt: skip
 
 #: One measurement of time and memory (`lpjt.study.speed`).
 SPEED = Format(
     "speed-1",
     {
-        "key": "string",
-        "bench": "string",
-        "place": "int64",
-        "label": "string",
-        "method": "string",
-        "size": "int64",
-        "status": "string",
-        "message": "string",
-        "seconds": "float64",
-        "figures": "string",
-        "note": "string",
-        "machine": "string",
-        "versions": "string",
-        "started": "string",
+        "key": "string", "bench": "string", "place": "int64", "label": "string", "method": "string", "size": "int64",
+        "status": "string", "message": "string", "seconds": "float64", "figures": "string", "note": "string",
+        "machine": "string", "versions": "string", "started": "string",
     },
     ("bench", "size", "place", "key"),
-)
+)  # fmt: skip
 
 
 class StoreError(ValueError):

@@ -11,7 +11,6 @@ Three ways of choosing parameters, and a table never mixes them:
     The best of a grid by target accuracy, as the paper did: an upper bound that nobody without target labels reaches.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -19,6 +18,7 @@ from itertools import product
 from typing import Any
 
 from lpjt.datasets import TableSpec
+from lpjt.datasets.registry import nearest
 from lpjt.study.settings import AUTHORS, ORACLE_GRID, PAPER, PAPER_PARAMETERS, WITH_LANDMARKS
 
 PROTOCOLS = {
@@ -182,11 +182,9 @@ METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 def find_method(name: str) -> Method:
     """A method by its name, in any case; an unknown one names the nearest."""
     by_name = {known.lower(): method for known, method in METHODS.items()}
-    if name.lower() in by_name:
-        return by_name[name.lower()]
-    near = difflib.get_close_matches(name.lower(), by_name, n=1, cutoff=0.4)
-    hint = f" Did you mean {by_name[near[0]].name!r}?" if near else ""
-    raise ValueError(f"There is no method {name!r}.{hint} Known: {', '.join(METHODS)}.")
+    if name.lower() not in by_name:
+        raise ValueError(f"'{name}' is not a method ({nearest(name, METHODS)}).")
+    return by_name[name.lower()]
 
 
 def make_method(name: str, parameters: Mapping[str, Any], seed: int) -> Any:
