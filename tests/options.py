@@ -23,7 +23,7 @@ def all_options() -> Iterator[tuple[str, str]]:
         for parameter in command.params:
             yield " ".join(path), option_name(parameter)
         for name in getattr(command, "list_commands", lambda context: ())(context):
-            yield from walk(command.get_command(context, name), context, (*path, name))
+            yield from walk(command.resolve_command(context, [name])[1], context, (*path, name))  # loads the command
 
     root = typer.main.get_command(build_app())
     yield from walk(root, root.context_class(root, info_name="lpjt"), ())

@@ -4,24 +4,21 @@ What these commands run is replaced by functions that record what they were give
 tests/study and, behind the command line, in test_reproduce.py.
 """
 
-import json
-
 import pytest
 
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 
-from lpjt.bench.store import DIRECTORY
-from lpjt.bench.task import failed_record
-from lpjt.benchmarks.measure import unscored_row
+from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 from options import Cases, CommandLine, all_options
 
 #: What the commands call, where it is looked up when they run.
-RUN_JOBS = "lpjt.benchmarks.runner.run_jobs"
-MAKE_FIGURE = "lpjt.report.figures.make_figure"
-RUN_TASKS = "lpjt.bench.processes.run_tasks"
-CHECK_PEERS = "lpjt.bench.plans.check_installed"
-LOCATE, LOAD_PROBLEM, CHECK_FILES = "lpjt.datasets.locate", "lpjt.datasets.load_problem", "lpjt.datasets.fetch.check"
+RUN_JOBS = "lpjt.commands.reproduce.run_jobs"
+MAKE_FIGURE = "lpjt.commands.reproduce.make_figure"
+RUN_TASKS = "lpjt.study.speed.run.run_tasks"
+CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
+LOCATE, LOAD_PROBLEM = "lpjt.datasets.locate", "lpjt.datasets.load_problem"
+CHECK_FILES = "lpjt.commands.reproduce.check"
 
 CASES = Cases()
 COMMANDS = {"reproduce", "bench"}
@@ -55,21 +52,24 @@ class StudyCommandLine(CommandLine):
         return sorted({task.size for task in self.tasks if task.size})
 
     def stored(self, *path):
-        """Labels of the records in a file of results."""
-        return [record["label"] for record in json.loads(self.read(*path))["records"]]
+        """Labels of the records of a bench in a directory of results."""
+        directory, bench = path
+        result = read_result(bench, open_store(self.folder / directory))
+        return [] if result is None else [record["label"] for record in result["records"]]
 
-    def _run_jobs(self, jobs, store, *, on_event, **options):
+    def _run_jobs(self, jobs, store, *, run, on_event, **options):
         self.jobs, self.options = jobs, options
         for job in jobs:
-            store.append(unscored_row(job, status="ok", message="") | {"accuracy": 55.0, "balanced_accuracy": 55.0})
+            store.append(job.row_without_result(status="ok", message="") | {"accuracy": 55.0, "balanced_accuracy": 55.0})
 
     def _make_figure(self, name, output, *, pair, n_jobs, on_progress):
         self.figures.append((name, output.name, pair, n_jobs))
         return [output / f"{name}.png"]
 
-    def _run_tasks(self, tasks, **_):
+    def _run_tasks(self, tasks, store, **_):
         self.tasks = list(tasks)
-        return [failed_record(task, "failed", "not run here") for task in self.tasks]
+        for task in self.tasks:
+            store.append(task.row_without_result(status="failed", message="not run here"))
 
 
 @pytest.fixture
@@ -229,14 +229,14 @@ def peers_timeout(lpjt, command):
 def bench_output(lpjt, command):
     for more, folder in (([], DIRECTORY), (["-o", "mine"], "mine"), (["--output", "ours"], "ours")):
         lpjt("bench", command, *more)
-        assert lpjt.stored(folder, f"{command}.json") == [task.label for task in lpjt.tasks]
+        assert sorted(lpjt.stored(folder, command)) == sorted(task.label for task in lpjt.tasks)
 
 
 @CASES.prove("bench quick", "--output")
 def quick_output(lpjt, command):
     for folder in ("mine", "ours"):
         lpjt("bench", command, "--rows", 1000, "--store", "-o", folder, code=1)
-        assert lpjt.stored(folder, "quick.json") == ["1,000 rows"]
+        assert lpjt.stored(folder, "quick") == ["1,000 rows"]
 
 
 @CASES.prove("bench growth", "--keep")
@@ -244,7 +244,7 @@ def quick_output(lpjt, command):
 def keep(lpjt, command):
     for rows, more, kept in ((1000, [], False), (2000, [], False), (4000, ["--keep"], True)):
         lpjt("bench", command, "--rows", rows, "-o", "results", *more)
-        stored = set(lpjt.stored("results", f"{command}.json"))
+        stored = set(lpjt.stored("results", command))
         assert f"{rows:,} rows" in stored
         assert ("2,000 rows" in stored) == (rows == 2000 or kept)
         assert ("1,000 rows" in stored) == (rows == 1000)
@@ -271,7 +271,7 @@ def full(lpjt, command):
 def quick_store(lpjt, command):
     for more, is_stored in (([], False), (["--store"], True)):
         lpjt("bench", command, "--rows", 1000, "-o", "results", *more, code=1)
-        assert (lpjt.folder / "results" / "quick.json").exists() == is_stored
+        assert (lpjt.stored("results", command) == ["1,000 rows"]) == is_stored
 
 
 @CASES.prove("bench report", "--stored")

@@ -69,7 +69,7 @@ def test_a_fit_that_runs_out_of_memory_is_a_record(store):
     pytest.importorskip("resource", reason="no limit to set")
     many = even_counts(20_000, 4)
     task = replace(TASK, method="dense transcription", data={"source": many, "target": many, "width": 32})
-    (record,) = measured(store, replace(task, parameters={"landmark_ratio": None}, memory_cap=3 * 10**9))
+    (record,) = measured(store, replace(task, parameters={"landmarks": False}, memory_cap=3 * 10**9))
     assert record["status"] == "out of memory"
     assert "allocate" in record["message"]
 
@@ -152,7 +152,7 @@ def test_a_matrix_of_all_pairs_is_found_out_by_its_memory(store):
     for n in (300, 1000):
         counts = even_counts(n, 4)
         made = {"source": counts, "target": counts, "width": 32}
-        given = {"landmark_ratio": None, "max_iter": 1}
+        given = {"landmarks": False, "max_iter": 1}
         tasks.append(Measurement(f"{n} rows", "dense transcription", made, given, size=n, bench="trial"))
     records = measured(store, *tasks)
     if records[0]["peak_bytes"] is None:

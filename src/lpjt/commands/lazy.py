@@ -18,9 +18,9 @@ class LazyCommand(NamedTuple):
 COMMANDS = {
     "adapt": LazyCommand("lpjt.commands.adapt:adapt", "Label the rows of TARGET from the labelled rows of SOURCE."),
     "demo": LazyCommand(
-        "lpjt.demo:main", "Transfer labels between two sets of digits, both ways, and print the accuracy."
+        "lpjt.demo:main", "Transfer labels between two sets of digits, in both directions, and print the accuracy."
     ),
-    "data": LazyCommand("lpjt.commands.data:data_app", "List, download and check the data sets of the tables."),
+    "data": LazyCommand("lpjt.commands.data:data_app", "List, download and check the data sets."),
     "bench": LazyCommand(
         "lpjt.commands.bench:bench_app",
         "Measure time and memory, as ratios to one pass of X'X over the same data in the same process.",
