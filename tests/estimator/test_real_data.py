@@ -43,6 +43,7 @@ def test_efficientnet_is_above_nearest_neighbour():
     assert found > 100 * without.score(normalize(pair.X_target), pair.y_target)
 
 
+@pytest.mark.slow
 def test_pie_is_no_worse_than_the_paper():
     pair = load_problem("pie", "29 to 07")
     assert accuracy(pair, n_components=150)[0] >= 69.06

@@ -311,6 +311,7 @@ def test_importing_the_figures_loads_no_drawing_library():
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_the_heaviest_calculators_are_nearer_to_the_targets_than_the_lightest():
     source, target = landmarks.landmark_weights("A to W", "calculator")
     assert len(source.weights) == 94

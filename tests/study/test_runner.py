@@ -278,6 +278,7 @@ def test_runs_end_with_the_program(store, number, status):
     wait_until(lambda: not any(map(is_alive, pids)))
 
 
+@pytest.mark.slow
 def test_program_killed_at_any_moment_goes_on_and_ends_with_the_same_rows(store, tmp_path):
     expected = Store(tmp_path / "expected")
     run_jobs(small_jobs(), expected, run=behave)

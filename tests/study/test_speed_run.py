@@ -146,6 +146,7 @@ def test_the_peak_is_what_was_there_for_a_while(monkeypatch, sampled):
     assert 0.9 * 2**27 < found < 1.5 * 2**27
 
 
+@pytest.mark.slow
 def test_a_matrix_of_all_pairs_is_found_out_by_its_memory(store):
     """The dense transcription, measured as continuous integration measures LPJT, fails; LPJT's own growth does not."""
     tasks = []
