@@ -1,11 +1,12 @@
 """What the tests of the core share: small shifted domains, and the core's way from labels to matrices."""
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 import oracles
 from lpjt.core import landmarks, moments, propagation
 from lpjt.core.objective import Settings, objective_matrices, prepare
+from lpjt.core.projection import RIDGE
 
 
 def blobs(rng, n, width, n_classes, *, noise=0.6, shift=0.0):
@@ -13,6 +14,26 @@ def blobs(rng, n, width, n_classes, *, noise=0.6, shift=0.0):
     centres = 1.5 * np.random.default_rng(100 + width).normal(size=(n_classes, width))
     y = np.arange(n) % n_classes
     return centres[y] + noise * rng.normal(size=(n, width)) + shift, y
+
+
+def plain_scaling(X, kind):
+    """The kinds of scaling in numpy alone."""
+    if kind == "none":
+        return X
+    if kind == "paper" and X.min() >= 0:
+        X = X / X.sum(axis=1, keepdims=True)
+    if kind in ("standard", "paper"):
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    if kind == "standard":
+        X = np.clip(X, -3, 3)
+    return X / np.sqrt((X**2).sum(axis=1, keepdims=True))
+
+
+def raw_rows(seed=0, n=40, width=5, positive=False):
+    """Rows away from the origin, one of them far out."""
+    X = np.random.default_rng(seed).normal(2.0, 3.0, size=(n, width))
+    X[0] *= 20  # something to cut
+    return np.abs(X) if positive else X
 
 
 def settings(**changes):
@@ -55,6 +76,25 @@ def oracle_propagation(n_classes, *, n_neighbors, proportions=None, bandwidth=1.
     return classify
 
 
+def heat_graph(seed=0, n=60, n_labelled=20, n_classes=3, k=5, bandwidth=1.0):
+    """A heat graph whose first rows are labelled: (W dense, Y of the labelled rows)."""
+    rng = np.random.default_rng(seed)
+    W = oracles.nearest_graph(rng.normal(size=(n, 3)), k, bandwidth=bandwidth)
+    return W, oracles.one_hot(np.arange(n_labelled) % n_classes, n_classes)
+
+
+def harmonic(W, Y, n_labelled, **options):
+    """The core's solution, with rows of rubbish below the labelled ones: they must not be read."""
+    all_rows = np.vstack([Y, np.full((len(W) - n_labelled, Y.shape[1]), 7.0)])
+    return propagation.harmonic_labels(sparse.csr_array(W), all_rows, np.arange(len(W)) < n_labelled, **options)
+
+
+def embedded(seed=0):
+    """30 known rows, their one-hot labels, and 25 unknown rows."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(30, 4)), oracles.one_hot(rng.integers(0, 3, size=30), 3), rng.normal(size=(25, 4))
+
+
 def nearest_mean(n_classes):
     """A `classify` for any domains: one-hot of the nearest mean of the rows of known label."""
 
@@ -88,3 +128,22 @@ def solve(Z, labels, is_target=(False, True), *, n_classes, ratio, cross=2.0, **
     program = landmark_program(Z, labels, is_target, n_classes=n_classes, ratio=ratio, cross=cross)
     marks = landmarks.solve_landmarks(*program, **options)
     return np.concatenate(marks.weights), marks
+
+
+def random_pair(seed=0, width=12, rank=12, rank_min=None):
+    """S_max of the given rank, S_min of full rank (or of `rank_min`), neither with axes of its own."""
+    rng = np.random.default_rng(seed)
+    C, D = rng.normal(size=(rank, width)), rng.normal(size=(rank_min or 3 * width, width))
+    return C.T @ C, D.T @ D
+
+
+def with_ridge(S_min, ridge=RIDGE):
+    """S_min as the solver takes it."""
+    return S_min + ridge * np.trace(S_min) / len(S_min) * np.eye(len(S_min))
+
+
+def domain_pair(*, width=260, leading_rank=None, seed=0):
+    """S_max of two domains that it does not join, and S_min that joins them."""
+    _, S_min = random_pair(width=2 * width, seed=seed)
+    first, rest = (random_pair(width=width, rank=rank or width, seed=seed)[0] for rank in (leading_rank, None))
+    return linalg.block_diag(first, rest), S_min

@@ -9,35 +9,23 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lpjt.core import alternation, coordinates
-from lpjt.core.coordinates import Coordinates, Scaling, fit_scaling, scale_rows, span_basis, to_coordinates
-from toys import blobs, nearest_mean, settings
+from lpjt.core.coordinates import (
+    Coordinates,
+    Scaling,
+    fit_scaling,
+    scale_rows,
+    span_basis,
+    to_coordinates,
+)
+from toys import blobs, nearest_mean, plain_scaling, raw_rows, settings
 
 KINDS = ["standard", "paper", "unit", "none"]
-
-
-def plain_scaling(X, kind):
-    """The kinds in numpy alone."""
-    if kind == "none":
-        return X
-    if kind == "paper" and X.min() >= 0:
-        X = X / X.sum(axis=1, keepdims=True)
-    if kind in ("standard", "paper"):
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-    if kind == "standard":
-        X = np.clip(X, -3, 3)
-    return X / np.sqrt((X**2).sum(axis=1, keepdims=True))
-
-
-def rows(seed=0, n=40, width=5, positive=False):
-    X = np.random.default_rng(seed).normal(2.0, 3.0, size=(n, width))
-    X[0] *= 20  # something to cut
-    return np.abs(X) if positive else X
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("positive", [True, False])
 def test_kinds_of_scaling(kind, positive):
-    X = rows(positive=positive)
+    X = raw_rows(positive=positive)
     before = X.copy()
     scaling = fit_scaling(X, kind)
     assert_allclose(scale_rows(X, scaling), plain_scaling(X, kind), rtol=1e-12, atol=1e-15)
@@ -46,14 +34,14 @@ def test_kinds_of_scaling(kind, positive):
 
 
 def test_something_was_cut():
-    X = rows()
+    X = raw_rows()
     scores = scale_rows(X, Scaling(mean=X.mean(axis=0), deviation=X.std(axis=0), clip=3.0))
     assert np.abs(scores).max() == 3.0
     assert np.abs((X - X.mean(axis=0)) / X.std(axis=0)).max() > 3.0
 
 
 def test_new_rows_are_scaled_by_the_old_statistics():
-    X, new = rows(), rows(seed=1)
+    X, new = raw_rows(), raw_rows(seed=1)
     expected = np.clip((new - X.mean(axis=0)) / X.std(axis=0), -3, 3)
     expected = expected / np.linalg.norm(expected, axis=1, keepdims=True)
     assert_allclose(scale_rows(new, fit_scaling(X, "standard")), expected, rtol=1e-12)
@@ -63,7 +51,7 @@ def test_new_rows_are_scaled_by_the_old_statistics():
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_dtype_stays(kind, container, dtype):
-    X = container(rows(positive=True).astype(dtype))
+    X = container(raw_rows(positive=True).astype(dtype))
     found = scale_rows(X, fit_scaling(X, kind))
     assert found.dtype == dtype
     assert sparse.issparse(found) == sparse.issparse(X)
@@ -76,7 +64,7 @@ def test_the_dtype_stays(kind, container, dtype):
 @pytest.mark.parametrize("kind", ["standard", "paper"])
 @pytest.mark.parametrize("value", [0.0, 0.1, -1234.567])
 def test_a_constant_column_becomes_zero_whatever_new_rows_have_there(dtype, kind, value):
-    X = rows().astype(dtype)
+    X = raw_rows().astype(dtype)
     X[:, 2] = value
     scaling = fit_scaling(X, kind)
     found = scale_rows(X, scaling)
@@ -84,12 +72,12 @@ def test_a_constant_column_becomes_zero_whatever_new_rows_have_there(dtype, kind
     others = [0, 1, 3, 4]
     expected = plain_scaling(X[:, others].astype(float), kind)
     assert_allclose(found[:, others], expected, atol=1e-5 if dtype == np.float32 else 1e-12)
-    new = rows(seed=1).astype(dtype)
+    new = raw_rows(seed=1).astype(dtype)
     assert not scale_rows(new, scaling)[:, 2].any()
 
 
 def test_rows_of_nothing_stay():
-    X = rows(positive=True)
+    X = raw_rows(positive=True)
     X[3] = 0
     assert not scale_rows(X, fit_scaling(X, "unit"))[3].any()
     assert np.isfinite(scale_rows(X, fit_scaling(X, "paper"))).all()
@@ -98,7 +86,7 @@ def test_rows_of_nothing_stay():
 
 
 def test_sparse_rows_are_divided_and_not_centred():
-    X = rows(positive=True) * (np.random.default_rng(2).uniform(size=(40, 5)) < 0.4)
+    X = raw_rows(positive=True) * (np.random.default_rng(2).uniform(size=(40, 5)) < 0.4)
     X[:, 4] = 0
     held = sparse.csr_array(X)
     found = scale_rows(held, fit_scaling(held, "standard"))

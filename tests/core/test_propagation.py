@@ -8,32 +8,20 @@ from scipy import sparse
 import oracles
 from lpjt._threads import threads
 from lpjt.core import propagation
-
-
-def graph(seed=0, n=60, n_labelled=20, n_classes=3, k=5, bandwidth=1.0):
-    """A heat graph whose first rows are labelled: (W dense, Y of the labelled rows)."""
-    rng = np.random.default_rng(seed)
-    W = oracles.nearest_graph(rng.normal(size=(n, 3)), k, bandwidth=bandwidth)
-    return W, oracles.one_hot(np.arange(n_labelled) % n_classes, n_classes)
-
-
-def harmonic(W, Y, n_labelled, **options):
-    """The core's solution, with rows of rubbish below the labelled ones: they must not be read."""
-    all_rows = np.vstack([Y, np.full((len(W) - n_labelled, Y.shape[1]), 7.0)])
-    return propagation.harmonic_labels(sparse.csr_array(W), all_rows, np.arange(len(W)) < n_labelled, **options)
+from toys import embedded, harmonic, heat_graph
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("bandwidth", [0.5, 2.0])
 def test_harmonic_labels_are_the_dense_solution(seed, bandwidth):
-    W, Y = graph(seed, bandwidth=bandwidth)
+    W, Y = heat_graph(seed, bandwidth=bandwidth)
     found = harmonic(W, Y, 20)
     assert_allclose(found, oracles.propagate_harmonic(W, Y, 20), atol=1e-7)
     assert_allclose(found.sum(axis=1), 1, atol=1e-6)
 
 
 def test_harmonic_labels_of_known_rows_in_any_place():
-    W, Y = graph()
+    W, Y = heat_graph()
     order = np.random.default_rng(5).permutation(60)
     known = (np.arange(60) < 20)[order]
     Y_all = np.vstack([Y, np.zeros((40, 3))])[order]
@@ -42,14 +30,14 @@ def test_harmonic_labels_of_known_rows_in_any_place():
 
 
 def test_known_distributions_need_not_be_one_hot():
-    W, _ = graph()
+    W, _ = heat_graph()
     Y = np.random.default_rng(1).dirichlet(np.ones(3), size=20)
     assert_allclose(harmonic(W, Y, 20), oracles.propagate_harmonic(W, Y, 20), atol=1e-7)
 
 
 def test_components_without_labels_are_zero_rows():
-    W, Y = graph(n=40)
-    apart, _ = graph(seed=9, n=12)
+    W, Y = heat_graph(n=40)
+    apart, _ = heat_graph(seed=9, n=12)
     joined = np.block([[W, np.zeros((40, 12))], [np.zeros((12, 40)), apart]])
     joined = np.block([[joined, np.zeros((52, 1))], [np.zeros((1, 53))]])  # and a row without edges
     found = harmonic(joined, Y, 20)
@@ -78,14 +66,14 @@ def test_an_outlier_neither_stops_nor_spoils_the_others(distance):
 
 @pytest.mark.parametrize("sigma", [0.2, 0.9, 0.99])
 def test_spreading_is_the_limit_of_eq_2(sigma):
-    W, Y = graph()
+    W, Y = heat_graph()
     Y0 = np.vstack([Y, np.zeros((40, 3))])
     found = propagation.spread_labels(sparse.csr_array(W), Y0, sigma)
     assert_allclose(found, oracles.propagate_spreading(W, Y0, sigma), atol=1e-9)
 
 
 def test_spreading_leaves_a_row_without_edges_what_it_has():
-    W, Y = graph()
+    W, Y = heat_graph()
     W = np.block([[W, np.zeros((60, 1))], [np.zeros((1, 61))]])
     Y0 = np.vstack([Y, np.zeros((40, 3)), [[0, 1, 0]]])
     found = propagation.spread_labels(sparse.csr_array(W), Y0, 0.7)
@@ -112,11 +100,6 @@ def dense_graph(Z, k):
     W = np.zeros_like(D)
     np.put_along_axis(W, nearest, heat(np.take_along_axis(D, nearest, axis=1)), axis=1)
     return np.maximum(W, W.T)
-
-
-def embedded(seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(30, 4)), oracles.one_hot(rng.integers(0, 3, size=30), 3), rng.normal(size=(25, 4))
 
 
 def test_votes_of_the_nearest_known_rows():
@@ -253,189 +236,3 @@ def test_many_columns_are_solved_as_few_are(monkeypatch):
     assert_allclose(apart.values, together.values, atol=1e-11)
     assert_allclose(one.values, together.values[:, :1], atol=1e-11)
     assert apart.residual < 1e-12
-
-
-# Tolerances, dtypes and who shares the work
-
-
-@pytest.fixture
-def tolerances(monkeypatch):
-    """Tolerances that the linear solver is asked for, in their order."""
-    asked = []
-    solve = propagation.conjugate_gradients
-
-    def spy(A, B, *, tol=1e-8, max_iter=2000):
-        asked.append(tol)
-        return solve(A, B, tol=tol, max_iter=max_iter)
-
-    monkeypatch.setattr(propagation, "conjugate_gradients", spy)
-    return asked
-
-
-def test_tolerances_reach_the_solver(tolerances):
-    W, Y = graph()
-    held, known = sparse.csr_array(W), np.arange(60) < 20
-    all_rows = np.vstack([Y, np.zeros((40, 3))])
-    for options in ({}, {"tol": 1e-3}):
-        propagation.harmonic_labels(held, all_rows, known, **options)
-        propagation.harmonic_solution(held[20:][:, 20:], held[20:][:, :20], Y, **options)
-        propagation.anchored_labels(all_rows, held, 0.5, **options)
-        propagation.spread_labels(held, all_rows, 0.5, **options)
-    assert tolerances == [1e-8, 1e-8, 1e-8, 1e-10, 1e-3, 1e-3, 1e-3, 1e-3]
-
-
-def test_the_solver_stops_at_its_tolerance():
-    W, _ = graph()
-    A = sparse.csr_array(np.diag(W.sum(axis=1) + 1) - W)
-    B = np.random.default_rng(0).normal(size=(60, 2))
-    residuals = [propagation.conjugate_gradients(A, B, tol=tol).residual for tol in (1e-2, 1e-5)]
-    assert 1e-5 < residuals[0] < 1e-2
-    assert 1e-8 < residuals[1] < 1e-5
-    assert 1e-12 < propagation.conjugate_gradients(A, B).residual < 1e-8
-
-
-def test_the_solver_gives_up_after_its_steps():
-    A = sparse.diags_array(np.logspace(0, 12, 400)).tocsr() + sparse.csr_array(np.ones((400, 400)))
-    B = np.random.default_rng(0).normal(size=(400, 1))
-    products = []
-
-    class Counted:
-        def diagonal(self):
-            return np.ones(400)
-
-        def __matmul__(self, P):
-            products.append(1)
-            return A @ P
-
-    found = propagation.conjugate_gradients(Counted(), B, tol=0.0, max_iter=7)
-    assert len(products) == 7
-    assert found.residual > 0
-    products.clear()
-    propagation.conjugate_gradients(Counted(), B, tol=0.0)
-    assert len(products) == 2000
-
-
-def test_no_steps_leave_zeros():
-    found = propagation.conjugate_gradients(sparse.eye_array(3).tocsr(), np.ones((3, 1)), max_iter=0)
-    assert not found.values.any()
-    assert found.residual == np.inf
-
-
-def test_systems_are_shared_from_half_a_million_unknowns_on():
-    assert propagation.is_shared(2**19, 1)
-    assert propagation.is_shared(2**16, 8)
-    assert not propagation.is_shared(2**19 - 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("n_columns", "sizes"), [(1, [1]), (2, [1, 1]), (16, [8, 8]), (32, [16, 16]), (33, [11, 11, 11])]
-)
-def test_columns_are_shared_in_equal_parts_of_at_most_sixteen(n_columns, sizes, monkeypatch):
-    monkeypatch.setattr(propagation, "MANY_ENTRIES", 1)
-    solved = []
-    together = propagation._solve_together
-
-    def spy(A, inverse, B, tol, max_iter):
-        assert B.flags.c_contiguous
-        solved.append(B.shape[1])
-        return together(A, inverse, B, tol, max_iter)
-
-    monkeypatch.setattr(propagation, "_solve_together", spy)
-    B = np.random.default_rng(0).normal(size=(5, n_columns))
-    found = propagation.conjugate_gradients(sparse.diags_array(np.arange(1.0, 6.0)).tocsr(), B)
-    assert solved == sizes
-    assert_allclose(found.values, B / np.arange(1.0, 6.0)[:, None], rtol=1e-7)
-
-
-def test_the_residual_is_that_of_the_worst_part(monkeypatch):
-    monkeypatch.setattr(propagation, "MANY_ENTRIES", 1)
-    A = sparse.diags_array(np.arange(1.0, 41.0)).tocsr() + sparse.csr_array(np.full((40, 40), 0.1))
-    B = np.random.default_rng(0).normal(size=(40, 2))
-    B[:, 1] = (A @ np.ones((40, 1)))[:, 0] * 1e-3
-    found = propagation.conjugate_gradients(A, B, max_iter=3)
-    each = [np.linalg.norm(B[:, c] - A @ found.values[:, c]) / np.linalg.norm(B[:, c]) for c in (0, 1)]
-    assert_allclose(found.residual, max(each), rtol=1e-8)
-    assert min(each) < 0.97 * max(each)
-
-
-def test_float32_votes_and_weights_are_solved_in_float64():
-    W, Y = graph()
-    held, known = sparse.csr_array(W.astype(np.float32)), np.arange(60) < 20
-    all_rows = np.vstack([Y, np.zeros((40, 3))]).astype(np.float32)
-    assert propagation.harmonic_labels(held, all_rows, known).dtype == np.float64
-    assert propagation.spread_labels(held, all_rows, 0.5).dtype == np.float64
-    Z_known, Y_known, Z = (part.astype(np.float32) for part in embedded())
-    near = propagation.find_neighborhoods(Z_known, Z, 4)
-    assert propagation.vote(Z_known, Y_known, Z, n_neighbors=3).dtype == near.votes(Y_known, 3).dtype == np.float64
-    assert near.graph.dtype == propagation.neighbor_graph(Z, 3).dtype == np.float64
-    assert isinstance(propagation.squared_bandwidth(Z, 3), float)
-    assert propagation.unit_rows(Z).dtype == np.float32
-
-
-def test_negative_rounding_is_cut_off():
-    """Class 1 has no known row: what the solver leaves of it is rounding, never below zero."""
-    W, Y = graph()
-    Y[:, 0] -= 1e-9
-    found = harmonic(W, Y, 20)
-    assert (found >= 0).all()
-    assert (propagation.anchored_labels(found - 1e-9, sparse.csr_array(W[20:, 20:]), 0.5) >= 0).all()
-
-
-def test_the_farthest_row_votes_too():
-    Z_known, Y_known = np.array([[0.0], [1.0]]), np.eye(2)
-    found = propagation.vote(Z_known, Y_known, np.array([[1e4]]), n_neighbors=2, bandwidth=1.0)
-    assert_allclose(found, [[0.5, 0.5]])  # both weights are exp(-500), not 0
-    near = propagation.vote(Z_known, Y_known, np.array([[30.0]]), n_neighbors=2, bandwidth=1.0)
-    assert_allclose(near[0, 0] / near[0, 1], np.exp(-(30**2 - 29**2) / 2), rtol=1e-6)
-    between = propagation.vote(Z_known, Y_known, np.array([[31.7]]), n_neighbors=2, bandwidth=1.0)
-    assert_allclose(between[0, 0] / between[0, 1], np.exp(-500 + 30.7**2 / 2), rtol=1e-6)
-
-
-def test_given_lists_of_neighbours_are_used_if_they_are_long_enough(monkeypatch):
-    Z_known, _, Z = embedded()
-    long, short = propagation.nearest_others(Z, 9), propagation.nearest_others(Z, 4)
-    searched = []
-    search_others, search_rows = propagation.nearest_others, propagation.nearest_rows
-
-    def spy_others(X, k, *, search="exact"):
-        searched.append(("others", k, search))
-        return search_others(X, k)
-
-    def spy_rows(queries, candidates, k, *, search="exact"):
-        searched.append(("rows", k, search))
-        return search_rows(queries, candidates, k)
-
-    monkeypatch.setattr(propagation, "nearest_others", spy_others)
-    monkeypatch.setattr(propagation, "nearest_rows", spy_rows)
-    found = propagation.find_neighborhoods(Z_known, Z, 5, unknown=long)
-    assert_array_equal(found.unknown.indices, long.indices[:, :5])
-    assert_array_equal(found.unknown.squared, long.squared[:, :5])
-    assert searched == [("rows", 5, "exact")]
-    searched.clear()
-    found = propagation.find_neighborhoods(Z_known, Z, 5, unknown=short, search="approximate")
-    assert_array_equal(found.unknown.indices, long.indices[:, :5])
-    assert searched == [("others", 5, "approximate"), ("rows", 5, "approximate")]
-    searched.clear()
-    few = propagation.find_neighborhoods(Z_known, Z[:4], 5, unknown=search_others(Z[:4], 5))
-    assert few.unknown.indices.shape == (4, 3)
-    assert searched == [("rows", 5, "exact")]
-    searched.clear()
-    propagation.vote(Z_known, np.ones((30, 1)), Z, n_neighbors=2, search="approximate")
-    propagation.neighbor_graph(Z, 3, search="approximate")
-    propagation.vote(Z_known, np.ones((30, 1)), Z, n_neighbors=2)
-    propagation.neighbor_graph(Z, 3)
-    assert searched == [
-        ("rows", 2, "approximate"),
-        ("others", 3, "approximate"),
-        ("rows", 2, "exact"),
-        ("others", 3, "exact"),
-    ]
-
-
-def test_the_bandwidth_is_taken_from_a_thousand_rows():
-    Z = np.cumsum(np.linspace(0.1, 2.0, 1001))[:, None]
-    D = np.sort((Z - Z.T) ** 2, axis=1)
-    assert_allclose(
-        propagation.squared_bandwidth(Z[:1000], 2), np.sort((Z[:1000] - Z[:1000].T) ** 2, axis=1)[:, 1:3].mean()
-    )
-    assert_allclose(propagation.squared_bandwidth(Z, 2), D[::2, 1:3].mean())

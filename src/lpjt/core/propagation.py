@@ -157,7 +157,7 @@ class Neighborhoods:
     def votes(self, Y_known: Array, n_votes: int) -> Array:
         """Mean distribution, by heat weights, of the `n_votes` nearest known rows: (n_unknown, n_classes)."""
         W = _heat_rows(self.known.first(n_votes), self.n_known)
-        return normalise_rows(np.asarray(W @ Y_known, dtype=np.float64))
+        return normalise_rows(W @ Y_known)
 
 
 def find_neighborhoods(
@@ -218,7 +218,7 @@ def vote(
     number is needed where the answer for one row must not depend on the other rows.
     """
     W = _heat_rows(nearest_rows(Z_unknown, Z_known, n_neighbors, search=search), len(Z_known), bandwidth)
-    return normalise_rows(np.asarray(W @ Y_known, dtype=np.float64))
+    return normalise_rows(W @ Y_known)
 
 
 def neighbor_graph(Z: Array, n_neighbors: int, *, search: str = "exact") -> sparse.csr_array:

@@ -1,0 +1,254 @@
+"""Coordinates at their limits: floors of deviations, shares and ranks of bases, blocks, dtypes and defaults."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+from lpjt._threads import threads
+from lpjt.core import coordinates
+from lpjt.core.coordinates import (
+    Coordinates,
+    Scaling,
+    fit_scaling,
+    principal_basis,
+    scale_rows,
+    span_basis,
+    to_coordinates,
+)
+from toys import plain_scaling, raw_rows
+
+
+def test_scores_of_rows_of_sum_one_are_not_cut_to_unit_length():
+    X = raw_rows(positive=True)
+    share = X / X.sum(axis=1, keepdims=True)
+    scaling = fit_scaling(X, "sum-zscore")
+    assert (scaling.row_sums, scaling.clip, scaling.unit_rows) == (True, None, False)
+    found = scale_rows(X, scaling)
+    assert_allclose(found, (share - share.mean(axis=0)) / share.std(axis=0), rtol=1e-10)
+    negative = raw_rows()
+    before = negative.copy()
+    scaling = fit_scaling(negative, "sum-zscore")
+    assert not scaling.row_sums
+    assert_allclose(scale_rows(negative, scaling), (before - before.mean(axis=0)) / before.std(axis=0), rtol=1e-10)
+    assert_array_equal(negative, before)
+
+
+def test_rows_with_a_zero_and_nothing_negative_are_divided_by_their_sums():
+    X = raw_rows(positive=True)
+    X[0, 0] = 0.0
+    assert fit_scaling(X, "paper").row_sums
+    X[0, 0] = -1e-12
+    assert not fit_scaling(X, "paper").row_sums
+
+
+@pytest.mark.parametrize(
+    ("kind", "clip", "unit"),
+    [("standard", 3.0, True), ("paper", None, True), ("unit", None, True), ("none", None, False)],
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_steps_of_the_kinds(kind, clip, unit, container):
+    scaling = fit_scaling(container(raw_rows(positive=True)), kind)
+    assert (scaling.clip, scaling.unit_rows) == (clip, unit)
+    assert scaling.row_sums == (kind == "paper")
+    assert (scaling.deviation is not None) == (kind in ("standard", "paper"))
+    assert (scaling.mean is not None) == (kind in ("standard", "paper") and container is np.asarray)
+
+
+def test_sparse_rows_of_sum_one():
+    X = raw_rows(positive=True) * (np.random.default_rng(2).uniform(size=(40, 5)) < 0.6)
+    X[7] = 0
+    held = sparse.csr_array(X)
+    total = X.sum(axis=1, keepdims=True)
+    share = X / np.where(total > 0, total, 1)
+    expected = share / share.std(axis=0)
+    length = np.linalg.norm(expected, axis=1, keepdims=True)
+    expected = expected / np.where(length > 0, length, 1)
+    scaling = fit_scaling(held, "paper")
+    assert_allclose(scaling.deviation, share.std(axis=0), rtol=1e-10)
+    assert_allclose(scale_rows(held, scaling).toarray(), expected, rtol=1e-10)
+    # The same statistics for dense rows: divided, and not centred.
+    assert_allclose(scale_rows(X, scaling), expected, rtol=1e-10)
+
+
+def test_several_parts_have_the_statistics_of_their_rows_together():
+    parts = [raw_rows(0, 30), raw_rows(1, 50) + 1]
+    both = np.vstack(parts)
+    found = coordinates.joint_scaling(parts, "standard")
+    assert_allclose(found.mean, both.mean(axis=0), rtol=1e-12)
+    assert_allclose(found.deviation, both.std(axis=0), rtol=1e-12)
+    held = coordinates.joint_scaling([sparse.csr_array(part) for part in parts], "standard")
+    assert_allclose(held.deviation, both.std(axis=0), rtol=1e-10)
+    parts[1][3, 2] = -99
+    assert not coordinates.joint_scaling([np.abs(parts[0]), parts[1]], "paper").row_sums
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [(np.float32, 1e-7), (np.float64, 1e-14)])
+def test_deviations_down_to_rounding_count(dtype, precision):
+    """A deviation is rounding below a share of its column's mean, and below a share of the largest deviation."""
+    X = np.ones((64, 4), dtype=dtype)
+    X[::2, 0] = -1
+    assert_array_equal(np.isinf(fit_scaling(X, "standard").deviation), [False, True, True, True])
+    mean, deviation = np.array([0.0, 1.0, 1.0, 0.0]), np.array([1.0, 2 * precision, 0.5 * precision, 0.5e-10])
+    deviation[1] = max(deviation[1], 2e-10)
+    scaling = floors(mean, deviation, dtype)
+    assert_array_equal(np.isinf(scaling.deviation), [False, False, True, True])
+    assert_array_equal(np.isinf(floors(mean, np.array([1.0, 1.0, 1.0, 2e-10]), dtype).deviation), False)
+
+
+def floors(mean, deviation, dtype):
+    """Scaling from statistics that are given."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coordinates.statistics, "column_statistics", lambda parts, row_sums: (mean, deviation))
+        return fit_scaling(np.ones((2, 4), dtype=dtype), "standard")
+
+
+def test_sparse_columns_that_are_constant_stay():
+    X = sparse.csr_array(np.column_stack([np.arange(6.0), np.full(6, 5.0), np.zeros(6)]))
+    assert_allclose(fit_scaling(X, "standard").deviation, [np.arange(6).std(), 1.0, 1.0])
+
+
+def test_no_scaling_is_no_copy():
+    X = raw_rows()
+    assert scale_rows(X, Scaling()) is X
+    held = sparse.csr_array(X)
+    assert scale_rows(held, Scaling()) is held
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rows_scaled_to_float32(n_jobs):
+    X = raw_rows(n=30_000)[::2]
+    with threads(n_jobs):
+        found = coordinates.scale_to_float32(X, fit_scaling(X, "standard"))
+    assert found.dtype == np.float32
+    assert_array_equal(found, plain_scaling(X, "standard").astype(np.float32))
+
+
+def test_second_moment_of_scaled_rows():
+    X = raw_rows()
+    S = plain_scaling(X, "standard")
+    for options in ({}, {"entries": 20}):
+        found = coordinates.second_moment(X, fit_scaling(X, "standard"), **options)
+        assert_allclose(found, S.T @ S / 40, rtol=1e-10)
+
+
+def axes_of(parts, rank):
+    """Leading eigenvectors of the sum of the parts' second moments, as a projector."""
+    V = np.linalg.eigh(sum(part.T @ part / len(part) for part in parts))[1][:, ::-1][:, :rank]
+    return V @ V.T
+
+
+@pytest.mark.parametrize("n", [40, 7])
+def test_leading_directions_of_several_domains_count_alike(n):
+    rng = np.random.default_rng(0)
+    parts = [rng.normal(size=(n, 20)) * np.linspace(3, 0.5, 20), rng.normal(size=(3, 20)) * np.linspace(0.5, 3, 20)]
+    scalings = [Scaling(unit_rows=True), Scaling()]
+    scaled = [plain_scaling(parts[0], "unit"), parts[1]]
+    for max_rank in (1, 4, 6):
+        Q = principal_basis(parts, scalings, max_rank=max_rank)
+        assert Q.flags.c_contiguous
+        assert_allclose(Q @ Q.T, axes_of(scaled, max_rank), atol=1e-9)
+    values = np.linalg.eigvalsh(sum(part.T @ part / len(part) for part in scaled))[::-1]
+    for kept in (0.5, 0.9):
+        Q = principal_basis(parts, scalings, kept=kept, entries=60)
+        rank = 1 + int(np.argmax(np.cumsum(values) >= kept * values.sum()))
+        assert_allclose(Q @ Q.T, axes_of(scaled, rank), atol=1e-9)
+
+
+def test_all_directions_need_no_basis():
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    assert principal_basis([X], [Scaling()]) is None
+    assert principal_basis([X], [Scaling()], max_rank=6) is None
+    assert principal_basis([X], [Scaling()], max_rank=5).shape == (6, 5)
+    assert principal_basis([X], [Scaling()], kept=1 - 1e-12) is None
+    assert principal_basis([X[:6]], [Scaling()]) is None  # as many rows as columns
+    assert principal_basis([X[:5]], [Scaling()]).shape == (6, 5)
+    flat = X * [1, 1, 1, 1, 1, 0]
+    assert principal_basis([flat], [Scaling()]) is None
+    assert principal_basis([flat], [Scaling()], max_rank=5).shape == (6, 5)
+
+
+@pytest.mark.parametrize(("n_components", "rank"), [(3, 256), (64, 256), (65, 260), (1000, 300)])
+def test_number_of_leading_directions_of_sparse_rows(n_components, rank):
+    X = sparse.random_array((300, 320), density=0.05, rng=np.random.default_rng(0), format="csr")
+    first, second = (span_basis([X], n_components=n_components, random_state=5) for _ in range(2))
+    assert first.shape == (320, rank)
+    assert_array_equal(first, second)
+
+
+def test_sparse_and_dense_parts_together_span_as_sparse_ones():
+    X = sparse.random_array((40, 30), density=0.3, rng=np.random.default_rng(0), format="csr")
+    mixed = span_basis([X[:20], X[20:].toarray()], n_components=2, random_state=0)
+    assert_allclose(mixed @ mixed.T, np.eye(30), atol=1e-10)
+    rows_mixed, _ = coordinates.kernel_basis([X[:20], X[20:].toarray()], "linear", {})
+    assert sparse.issparse(rows_mixed)
+    assert_array_equal(rows_mixed.toarray(), X.toarray())
+
+
+def test_kernel_directions_that_are_rounding_are_left_out():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    assert coordinates.kernel_basis([X], "linear", {})[1].shape == (30, 4)
+    spectrum = np.ones(30) * 1e-20
+    spectrum[:3] = 1.0, 4e-13, 2e-13  # 30 rows: the floor is 3e-13
+    Q, _ = np.linalg.qr(
+        X @ np.random.default_rng(1).normal(size=(4, 30)) + np.random.default_rng(2).normal(size=(30, 30))
+    )
+    K = (Q * spectrum) @ Q.T
+    places = np.arange(30.0)[:, None]
+    _, basis = coordinates.kernel_basis([places], lambda a, b: K[int(a[0]), int(b[0])], {})
+    assert basis.shape == (30, 2)
+
+
+def test_a_kernel_that_is_not_symmetric_is_made_so(monkeypatch):
+    monkeypatch.setattr(coordinates, "pairwise_kernels", lambda *a, **k: np.array([[2.0, 0.0], [1.0, 2.0]]))
+    _, basis = coordinates.kernel_basis([np.eye(2)], "rbf", {})
+    assert_allclose(np.linalg.inv(basis @ basis.T), [[2.0, 0.5], [0.5, 2.0]], rtol=1e-12)
+
+
+def test_coordinates_of_blocks_are_those_of_all_rows():
+    X = raw_rows(n=50)
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 3)))[0]
+    for C in (
+        Coordinates(fit_scaling(X, "standard"), basis),
+        Coordinates(Scaling(), np.eye(50)[:, :4], X, "rbf", {"gamma": 0.1}),
+        Coordinates(Scaling(), np.eye(50)[:, :4], X, "cosine"),
+    ):
+        whole = to_coordinates(X, C)
+        assert len(coordinates.row_blocks(X)) == 1
+        parts = to_coordinates(X, C, entries=35)
+        assert_allclose(parts, whole, rtol=1e-12, atol=1e-14)
+        out = np.full_like(whole, np.nan)
+        assert to_coordinates(X, C, out=out) is out
+        assert_allclose(out, whole, rtol=1e-12, atol=1e-14)
+        assert coordinates.rank_of(C, 5) == whole.shape[1]
+        assert to_coordinates(X[:0], C).shape == (0, whole.shape[1]) if C.kernel is None else True
+    assert coordinates.rank_of(Coordinates(Scaling()), 5) == 5
+    held = sparse.csr_array(X)
+    assert_allclose(to_coordinates(held, Coordinates(Scaling()), entries=35), X)
+
+
+def test_kernel_of_float32_rows_is_float32():
+    X = raw_rows().astype(np.float32)
+    C = Coordinates(Scaling(), None, X, lambda a, b: float(a[0] * b[0]), {})
+    found = to_coordinates(X, C)
+    assert found.dtype == np.float32
+    assert_allclose(found, np.outer(X[:, 0], X[:, 0]), rtol=1e-5)
+
+
+def test_parameters_that_a_kernel_does_not_have_are_ignored():
+    X = raw_rows()
+    C = Coordinates(Scaling(), np.eye(40), X, "rbf", {"gamma": 0.1, "degree": 7})
+    assert_allclose(to_coordinates(X, C), rbf_kernel(X, gamma=0.1), atol=1e-12)
+    kernel_rows, basis = coordinates.kernel_basis([X], "rbf", {"gamma": 0.1, "degree": 7})
+    assert_allclose(rbf_kernel(X, gamma=0.1) @ basis @ basis.T, np.eye(40), atol=1e-6)
+    assert kernel_rows.shape == X.shape
+
+
+def test_default_width_of_a_kernel_looks_at_evenly_spaced_rows():
+    X = np.random.default_rng(0).normal(size=(1501, 2)) * np.linspace(1, 3, 1501)[:, None]
+    some = X[::3]
+    squared = ((some[:, None] - some) ** 2).sum(axis=2)
+    assert_allclose(coordinates.default_kernel_width([X]), 1 / squared.mean(), rtol=1e-9)
+    assert_allclose(coordinates.default_kernel_width([X], n_rows=1501), 1 / (2 * X.var(axis=0).sum()), rtol=1e-9)
+    assert coordinates.default_kernel_width([np.ones((4, 2))]) == 1 / np.finfo(float).eps
