@@ -194,3 +194,75 @@ def test_nearest_others_leaves_the_row_out():
     assert graphs.nearest_others(X[:4], 10).indices.shape == (4, 3)
     assert_allclose(near.squared[:, :2], 0, atol=1e-12)
     assert (np.diff(near.squared, axis=1) >= 0).all()
+
+
+def test_lists_are_four_times_as_long_as_the_neighbours(monkeypatch):
+    asked = []
+    search_others = graphs.nearest_others
+
+    def spy(X, k, *, search):
+        asked.append((k, search))
+        return search_others(X, k)
+
+    monkeypatch.setattr(graphs, "nearest_others", spy)
+    X, y = labelled_rows()
+    graphs.class_graphs(X, y, n_neighbors=3)
+    graphs.class_graphs(X, y, n_neighbors=5, search="approximate")
+    assert asked == [(12, "exact"), (20, "approximate")]
+
+
+def test_the_search_reaches_what_is_searched_by_class(monkeypatch):
+    asked = set()
+    among = graphs.nearest_among
+
+    def spy(X, queries, candidates, k, *, search):
+        asked.add((k, search))
+        return among(X, queries, candidates, k)
+
+    monkeypatch.setattr(graphs, "nearest_among", spy)
+    X, y = separated_rows()
+    near = graphs.nearest_others(X, 8)
+    graphs.class_graphs(X, y, n_neighbors=2, neighbors=near)
+    assert asked == {(2, "exact")}  # of other classes: their own are in the lists
+    asked.clear()
+    graphs.class_graphs(X, y, n_neighbors=9, neighbors=near, search="approximate")
+    assert asked == {(10, "approximate"), (9, "approximate")}  # one more among their own, for the row itself
+    asked.clear()
+    graphs.closest_pairs_graph(X, y, max_pairs=4)
+    graphs.closest_pairs_graph(X, y, max_pairs=7, search="approximate")
+    assert asked == {(2, "exact"), (4, "approximate")}
+
+
+def test_rows_with_exactly_enough_neighbours_are_not_searched_again(monkeypatch):
+    monkeypatch.setattr(graphs, "nearest_among", None)
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    y = np.array([0, 1, 0, 1])
+    found = graphs.class_graphs(X, y, n_neighbors=1, graph_weights="binary", neighbors=graphs.nearest_others(X, 3))
+    assert found.within.toarray().tolist() == [[0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]]
+    assert (graphs.degrees(found.between) >= 1).all()
+
+
+def test_a_class_of_two_has_one_edge():
+    X, y = np.array([[0.0], [1.0], [5.0]]), np.array([0, 0, 1])
+    found = graphs.class_graphs(X, y, n_neighbors=4, graph_weights="binary")
+    assert found.within.toarray().tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    assert found.between.toarray().tolist() == [[0, 0, 1], [0, 0, 1], [1, 1, 0]]
+
+
+def test_the_closest_of_equal_pairs_is_the_first():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    found = graphs.closest_pairs_graph(X, y, max_pairs=2).toarray()
+    assert found[0, 1] == found[1, 0] == 1
+    assert found.sum() == 2
+    # Rows without a label have no pair.
+    assert graphs.closest_pairs_graph(X, np.array([0, -1, 1, -1]), max_pairs=9).toarray().nonzero()[0].tolist() == [
+        0,
+        2,
+    ]
+
+
+def test_weights_just_above_nothing_are_a_graph():
+    assert graphs.edge_weights(np.array([70.0, 4000.0]), bandwidth=1.0)[0] > np.finfo(float).eps
+    with pytest.raises(ValueError, match=r"edges are 8\.6 long on average.*Set bandwidth='auto'"):
+        graphs.edge_weights(np.array([74.0, 74.0]), bandwidth=1.0)
+    assert graphs.edge_weights(np.zeros(2)).tolist() == [1.0, 1.0]

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg, sparse
 
 import oracles
 from lpjt.core import moments
+from lpjt.core.blocks import row_blocks
 
 N_CLASSES = 4
 
@@ -128,7 +129,7 @@ def test_weighted_gram_is_the_graph_scatter(pair):
 
 
 def test_weighted_gram_of_more_rows_than_a_block():
-    # 1024 columns: a block has 2^22 / 2^10 = 4096 rows, and the edges cross its border.
+    # 1024 columns: a block has at most 2^20 / 2^10 = 1024 rows, and the edges cross its borders.
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4200, 1024)).astype(np.float32)
     weights = rng.uniform(size=4200)
@@ -151,3 +152,71 @@ def test_gram_of_float32_rows_is_summed_in_float64():
 def test_total_scatter(pair):
     X = pair[0][0]
     assert_allclose(moments.total_scatter(X), oracles.total_scatter(X), rtol=1e-12, atol=1e-12)
+
+
+def test_only_the_panels_from_the_diagonal_down_are_multiplied():
+    rng = np.random.default_rng(0)
+    for width, step in ((10, 64), (64, 64), (100, 64), (256, 64), (300, 75), (301, 76)):
+        A, B = rng.normal(size=(2, 5, width))
+        found = moments._lower_product(A, B)
+        rows, columns = np.indices((width, width))
+        computed = rows >= columns // step * step
+        assert_allclose(found, np.where(computed, A.T @ B, 0.0), atol=1e-12)
+        assert moments._lower_product(A.astype(np.float32), B.astype(np.float32)).dtype == np.float32
+
+
+def test_a_wide_gram_is_symmetric_and_whole():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(40, 150)), rng.uniform(size=40)
+    W = sparse.random_array((40, 40), density=0.2, rng=rng, format="csr")
+    W = (W + W.T).tocsr()
+    found = moments.weighted_gram(X, weights, W)
+    assert_allclose(found, X.T @ (np.diag(weights) - W.toarray()) @ X, atol=1e-10)
+    assert_array_equal(found, found.T)
+    assert_allclose(moments.weighted_gram(X, weights), X.T @ np.diag(weights) @ X, atol=1e-10)
+
+
+def test_rows_and_weights_are_not_changed():
+    rng = np.random.default_rng(0)
+    X, weights, W = rng.normal(size=(9, 3)), rng.uniform(size=9), sparse.eye_array(9).tocsr()
+    before = X.copy(), weights.copy(), W.toarray()
+    moments.weighted_gram(X, weights, W)
+    moments.weighted_gram(X, weights)
+    moments.total_scatter(X)
+    moments.class_moments(X, np.zeros(9, dtype=int), weights, n_classes=1)
+    for part, old in zip((X, weights, W.toarray()), before, strict=True):
+        assert_array_equal(part, old)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_blocks_of_rows_add_up(pair, ratio, monkeypatch):
+    X, y, weights, _ = pair
+    whole = moments.class_moments(X[0], y[0], weights[0], n_classes=N_CLASSES, landmark_ratio=ratio)
+    scatter, gram = moments.total_scatter(X[0]), moments.weighted_gram(X[0], weights[0])
+    monkeypatch.setattr(row_blocks, "__defaults__", (15,))  # three rows at a time
+    found = moments.class_moments(X[0], y[0], weights[0], n_classes=N_CLASSES, landmark_ratio=ratio)
+    assert_allclose(found.means, whole.means, rtol=1e-12)
+    assert_allclose(moments.total_scatter(X[0]), scatter, rtol=1e-12, atol=1e-12)
+    assert_allclose(moments.weighted_gram(X[0], weights[0]), gram, rtol=1e-12)
+
+
+def test_without_a_ratio_means_are_plain():
+    X, y = np.array([[1.0], [3.0], [8.0]]), np.array([0, 0, -1])
+    assert moments.class_moments(X, y, np.ones(3), n_classes=2).means.tolist() == [[4.0], [2.0], [0.0]]
+    A = moments.averaging_matrix(y, np.ones(3), np.array([2, 0]))
+    assert_allclose(A.toarray(), [[1 / 3] * 3, [0.5, 0.5, 0.0], [0.0] * 3])
+    spread = moments.row_spread(y, np.array([1.0, 2.0, 3.0]), np.array([2, 0]), np.array([1.0, 5.0]))
+    assert spread.tolist() == [0.5, 2.0, 0.0]
+
+
+def test_coefficients_of_one_pair_and_of_none():
+    counts = [np.array([2, 0]), np.array([3, 1])]
+    K = moments.mmd_coefficients(counts, (False, True))
+    assert K[0, 0].tolist() == K[1, 1].tolist() == [1, 1, 0]
+    assert K[0, 1].tolist() == K[1, 0].tolist() == [-1, -2, 0]
+    assert not moments.mmd_coefficients(counts, (False, False)).any()
+
+
+def test_scatter_far_from_the_origin_in_float32():
+    X = (100 + np.random.default_rng(0).normal(size=(500, 2))).astype(np.float32)
+    assert_allclose(moments.total_scatter(X), oracles.total_scatter(X.astype(np.float64)), rtol=1e-3)
