@@ -1,7 +1,7 @@
 """What the tests of the core share: small shifted domains, and the core's way from labels to matrices."""
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg, optimize, sparse
 
 import oracles
 from lpjt.core import landmarks, moments, propagation
@@ -128,6 +128,32 @@ def solve(Z, labels, is_target=(False, True), *, n_classes, ratio, cross=2.0, **
     program = landmark_program(Z, labels, is_target, n_classes=n_classes, ratio=ratio, cross=cross)
     marks = landmarks.solve_landmarks(*program, **options)
     return np.concatenate(marks.weights), marks
+
+
+def embedded_pair(seed=0, n_source=40, n_target=30, n_classes=3, d=4, shift=0.5):
+    """Embedded rows of a source and a target, every row labelled."""
+    rng = np.random.default_rng(seed)
+    y = [rng.integers(0, n_classes, size=n_source), rng.integers(0, n_classes, size=n_target)]
+    centres = rng.normal(size=(n_classes, d))
+    return [
+        centres[y[0]] + rng.normal(size=(n_source, d)),
+        centres[y[1]] + shift + rng.normal(size=(n_target, d)),
+    ], y
+
+
+def capped_reference(v, group, mass, metric):
+    """min sum metric (x - v)^2, class by class, by bisection on the multiplier."""
+    x = np.empty_like(v)
+    for g in range(len(mass)):
+        rows = group == g
+
+        def excess(tau, rows=rows, total=mass[g]):
+            return np.clip(v[rows] - tau / metric[rows], 0, 1).sum() - total
+
+        span = 2 * (np.abs(v[rows]).max() + 1) * metric[rows].max()
+        tau = optimize.brentq(excess, -span, span, xtol=1e-14, rtol=1e-14)
+        x[rows] = np.clip(v[rows] - tau / metric[rows], 0, 1)
+    return x
 
 
 def random_pair(seed=0, width=12, rank=12, rank_min=None):

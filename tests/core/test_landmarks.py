@@ -12,18 +12,7 @@ from scipy import optimize
 
 import oracles
 from lpjt.core import landmarks
-from toys import landmark_program, solve
-
-
-def embedded_pair(seed=0, n_source=40, n_target=30, n_classes=3, d=4, shift=0.5):
-    """Embedded rows of a source and a target, every row labelled."""
-    rng = np.random.default_rng(seed)
-    y = [rng.integers(0, n_classes, size=n_source), rng.integers(0, n_classes, size=n_target)]
-    centres = rng.normal(size=(n_classes, d))
-    return [
-        centres[y[0]] + rng.normal(size=(n_source, d)),
-        centres[y[1]] + shift + rng.normal(size=(n_target, d)),
-    ], y
+from toys import capped_reference, embedded_pair, landmark_program, solve
 
 
 def assert_feasible(w, groups, mass):
@@ -151,21 +140,6 @@ def test_any_program_is_solved_with_a_certificate(seed, ratio, d, shift):
     B = oracles.qp_matrix(*Z, *y, ratio)
     assert_allclose(marks.objective, 0.5 * w @ B @ w, rtol=1e-8, atol=1e-12 * np.abs(B).max())
     assert oracles.qp_gap(B, w, *y, ratio, 3) <= 2e-6 * marks.objective
-
-
-def capped_reference(v, group, mass, metric):
-    """min sum metric (x - v)^2, class by class, by bisection on the multiplier."""
-    x = np.empty_like(v)
-    for g in range(len(mass)):
-        rows = group == g
-
-        def excess(tau, rows=rows, total=mass[g]):
-            return np.clip(v[rows] - tau / metric[rows], 0, 1).sum() - total
-
-        span = 2 * (np.abs(v[rows]).max() + 1) * metric[rows].max()
-        tau = optimize.brentq(excess, -span, span, xtol=1e-14, rtol=1e-14)
-        x[rows] = np.clip(v[rows] - tau / metric[rows], 0, 1)
-    return x
 
 
 @hypothesis_settings(max_examples=50, deadline=None)

@@ -1,4 +1,4 @@
-"""Matching: the shapes of two domains name the clusters of the one without labels."""
+"""Shape guess: the shapes of two domains name the clusters of the one without labels."""
 
 import sys
 from types import SimpleNamespace
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from lpjt.core import shape_guess
 from lpjt.core.shape_guess import guess_gromov, guess_spectral
 
 # A shape without symmetry: the distances among the centres tell the classes apart.
@@ -115,3 +116,130 @@ def test_without_pot_the_remedy_is_named(monkeypatch):
     X, y = clusters(0, 20, 5)
     with pytest.raises(ImportError, match=r"`POT` is needed.*pip install 'lpjt\[ot\]'"):
         guess_gromov(X, y, X, n_classes=4, random_state=np.random.RandomState(0))
+
+
+def test_as_many_clusterings_as_asked_for_and_the_best_of_them(monkeypatch):
+    seeds, costs = [], []
+    kmeans, assign = shape_guess.KMeans, shape_guess._assign
+
+    def counted(**options):
+        seeds.append(options.pop("random_state"))
+        assert options == {"n_clusters": 4, "n_init": 3}
+        return kmeans(**options, random_state=seeds[-1])
+
+    def costing(A, B, random_state):
+        order, _ = assign(A, B, random_state)
+        return np.roll(order, len(costs)), costs.pop(0)  # no two trials alike
+
+    monkeypatch.setattr(shape_guess, "KMeans", counted)
+    monkeypatch.setattr(shape_guess, "_assign", costing)
+    X_source, y = clusters(0, 60, 5)
+    X_target, _ = clusters(1, 50, 8)
+
+    def guess(given, **options):
+        costs[:] = given
+        return guess_spectral(X_source, y, X_target, n_classes=4, random_state=np.random.RandomState(0), **options)
+
+    F = guess([3.0, 1.0, 2.0, 1.0, *[5.0] * 6])
+    assert len(seeds) == len(set(seeds)) == 10
+    costs[:] = []
+    assert_array_equal(guess([9.0, 1.0, *[5.0] * 8], n_trials=2), F)
+    assert (guess([9.0, *[5.0] * 9], n_trials=1) != F).any()
+    assert len(seeds) == 13
+
+
+def test_distributions_by_the_distance_to_the_centres(monkeypatch):
+    """Centres at 0 and 4 for rows at 0, 1, 4: the mean squared distance to the nearest is 1/3."""
+    fitted = SimpleNamespace(cluster_centers_=np.array([[-5 / 3], [7 / 3]]))
+    monkeypatch.setattr(shape_guess, "KMeans", lambda **options: SimpleNamespace(fit=lambda Z: fitted))
+    monkeypatch.setattr(shape_guess, "_assign", lambda A, B, random_state: (np.array([1, 0]), 0.0))
+    X = np.array([[0.0], [1.0], [4.0]])
+    F = guess_spectral(np.eye(2), np.array([0, 1]), X, n_classes=2, random_state=np.random.RandomState(0), n_trials=1)
+    weights = np.exp(-np.array([[16, 0], [9, 1], [0, 16]]) / (2 / 3)) + 1e-12
+    assert_allclose(F, weights / weights.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def test_clusters_of_no_width_are_told_apart(monkeypatch):
+    """Rows on their centres: the scale is a share of the largest distance, and no weight is zero."""
+    fitted = SimpleNamespace(cluster_centers_=np.array([[-1.0], [1.0]]))
+    monkeypatch.setattr(shape_guess, "KMeans", lambda **options: SimpleNamespace(fit=lambda Z: fitted))
+    monkeypatch.setattr(shape_guess, "_assign", lambda A, B, random_state: (np.array([0, 1]), 0.0))
+    X = np.array([[0.0], [2.0], [0.0], [2.0]])
+    F = guess_spectral(np.eye(2), np.array([0, 1]), X, n_classes=2, random_state=np.random.RandomState(0), n_trials=1)
+    assert_allclose(F[:2].max(axis=1), 1.0, atol=1e-11)
+    assert_allclose(F.min(axis=1), 1e-12, rtol=1e-6)
+
+
+def test_rows_in_their_leading_directions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 6)) * [5, 3, 1, 0.5, 0.1, 0] + 7
+    Z = shape_guess._leading(X.astype(np.float32), 3)
+    assert Z.dtype == np.float64
+    assert Z.shape == (30, 3)
+    centred = X - X.mean(axis=0)
+    values = np.linalg.svd(centred, compute_uv=False)
+    assert_allclose(np.linalg.norm(Z, axis=0), values[:3], rtol=1e-5)
+    assert_allclose(Z.mean(axis=0), 0, atol=1e-5)
+    assert shape_guess._leading(X, 6).shape == (30, 5)  # a direction without spread is none
+    assert not shape_guess._leading(np.ones((4, 3)), 2).any()
+    tiny = X * [1, 1, 1, 1, 1e-4, 0]  # a square of 4e-12 of the largest counts
+    assert shape_guess._leading(tiny, 6).shape == (30, 5)
+    assert shape_guess._leading(X * [1, 1, 1, 1, 1e-6, 0], 6).shape == (30, 4)
+
+
+def test_distances_are_relative_to_their_mean():
+    assert shape_guess._relative(np.array([[0.0, 2.0], [2.0, 0.0]])).tolist() == [[0, 2], [2, 0]]
+    assert shape_guess._relative(np.array([[0.0, 8.0], [8.0, 0.0]])).tolist() == [[0, 2], [2, 0]]
+    assert not shape_guess._relative(np.zeros((2, 2))).any()
+
+
+def test_an_assignment_finds_the_order_and_the_difference(monkeypatch):
+    calls = []
+    assign = shape_guess.quadratic_assignment
+
+    def spy(A, B, *, method, options):
+        calls.append((method, options.get("P0"), options["maximize"]))
+        return assign(A, B, method=method, options=options)
+
+    monkeypatch.setattr(shape_guess, "quadratic_assignment", spy)
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(6, 2))
+    A = np.linalg.norm(points[:, None] - points, axis=2)
+    shuffled = rng.permutation(6)
+    order, cost = shape_guess._assign(A, A[np.ix_(shuffled, shuffled)], np.random.RandomState(0))
+    assert_array_equal(shuffled[order], np.arange(6))
+    assert cost < 1e-20
+    starts = ["barycenter"] + ["randomized"] * 4
+    assert calls == [call for start in starts for call in (("faq", start, True), ("2opt", None, True))]
+    order, cost = shape_guess._assign(A, 2 * A, np.random.RandomState(0))
+    assert_array_equal(order, np.arange(6))
+    assert_allclose(cost, (A**2).sum(), rtol=1e-12)
+    few, cost = shape_guess._assign(A, A[:4, :4], np.random.RandomState(0))
+    padded = np.zeros((6, 6))
+    padded[:4, :4] = A[:4, :4]
+    assert_allclose(cost, ((A - padded[np.ix_(few, few)]) ** 2).sum(), rtol=1e-12)
+    assert cost <= ((A - padded) ** 2).sum() + 1e-12
+
+
+def test_the_gromov_problem_that_is_solved(monkeypatch):
+    asked = {}
+
+    def plan(C_source, C_target, **options):
+        asked.update(options, source=C_source, target=C_target)
+        P = np.zeros((600 - 100, 3))
+        P[0, 0], P[1, 2] = 0.3, 0.1
+        return P
+
+    monkeypatch.setitem(sys.modules, "ot", SimpleNamespace(gromov=SimpleNamespace(gromov_wasserstein=plan)))
+    X, X_target = np.random.default_rng(0).normal(size=(600, 2)), np.random.default_rng(1).normal(size=(3, 4))
+    y = np.arange(600) % 2
+    state = np.random.RandomState(0)
+    source = np.sort(state.permutation(600)[:500])  # at most 500 rows
+    F = guess_gromov(X, y, X_target, n_classes=2, random_state=np.random.RandomState(0))
+    assert (asked["symmetric"], asked["max_iter"]) == (True, 200)
+    distances = np.linalg.norm(X[source][:, None] - X[source], axis=2)
+    assert_allclose(asked["source"], distances / distances.mean(), rtol=1e-10)
+    assert_allclose(asked["target"].mean(), 1.0)
+    assert_allclose(F[0], np.eye(2)[y[source[0]]])
+    assert_allclose(F[1], 0.0)  # a row that the plan leaves out has no label
+    assert_allclose(F[2], np.eye(2)[y[source[1]]])
