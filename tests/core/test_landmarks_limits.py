@@ -134,6 +134,11 @@ def test_groups_that_are_all_or_nothing():
     assert_allclose(found, [0, 0, 1, 1, 0.1, 0.2, 0.3], atol=1e-12)
 
 
+def test_a_mass_beyond_all_weights_gives_all_of_them():
+    found = landmarks.project_capped(np.array([0.2, 0.4]), np.array([0, 0]), np.array([3.0]), np.ones(2))
+    assert_allclose(found, 1.0)
+
+
 def test_projection_to_the_last_digit_whatever_the_metric():
     rng = np.random.default_rng(0)
     for _ in range(20):

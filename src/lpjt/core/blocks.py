@@ -21,10 +21,12 @@ class OnDisk(Protocol):
     """What an array on disk must offer: a shape, a dtype and slices of rows."""
 
     @property
-    def shape(self) -> tuple[int, ...]: ...  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows and columns."""
 
     @property
-    def dtype(self) -> Any: ...  # noqa: D102
+    def dtype(self) -> Any:
+        """Type of the entries, as numpy understands it."""
 
     def __getitem__(self, rows: slice, /) -> Any: ...
 

@@ -20,7 +20,7 @@ SEARCH_WIDTH = 192
 #: have at most twice `CLUSTER_WIDTH` columns. The tests ask for 95 % of the true neighbours, on full MNIST too.
 COMPARED, COMPARED_NARROW = 6144, 4096
 
-#: Above this number, clusters are formed in groups, and the cluster of a row is sought in its nearest groups.
+#: Above this number, clusters are formed in groups, and each row finds its cluster within its nearest groups.
 FEW_CLUSTERS, NEAR_GROUPS = 256, 3
 
 FAISS_MISSING = (

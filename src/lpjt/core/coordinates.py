@@ -1,4 +1,4 @@
-"""From raw rows to the coordinates in which the projections are sought: scaling, the span of the rows, kernels."""
+"""From raw rows to the coordinates that the projections act on: scaling, the span of the rows, kernels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -190,7 +190,7 @@ def span_basis(
     n_components: int,
     random_state: int | np.random.RandomState | None = None,
 ) -> Array | None:
-    """Orthonormal basis, (width, rank), of the span of scaled rows of all parts, or None where it is the whole space.
+    """Orthonormal basis, (width, rank), of the span of the scaled rows of all parts, or None if it is the whole space.
 
     Sparse parts are represented by their leading singular directions, `SPARSE_RANK` of them or four times
     `n_components`, whichever is more: lossless coordinates would be the dense matrix.
