@@ -130,5 +130,18 @@ def test_rows_are_copied_only_if_they_must_be():
     assert_array_equal(pick_rows(X, np.array([True, False, True])), X[[0, 2]])
     assert stack_rows([X]) is X
     assert stack_rows([X[:0], X, X[:0]]) is X
-    assert stack_rows([X[:0], X[:0]]).shape == (0, 2)
+    none = [X[:0], X[:0]]
+    assert stack_rows(none) is none[0]
     assert_array_equal(stack_rows([X, X[:0], X[:1]]), np.vstack([X, X[:1]]))
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "runs"), [(1, [[0, 1, 2, 3, 4]]), (2, [[0, 1], [2, 3, 4]]), (9, [[0], [1], [2], [3], [4]])]
+)
+def test_each_thread_adds_a_run_of_blocks(n_jobs, runs, monkeypatch):
+    given = []
+    map_threads = blocks.map_threads
+    monkeypatch.setattr(blocks, "map_threads", lambda f, items: given.extend(map(list, items)) or map_threads(f, items))
+    with threads(n_jobs):
+        sum_blocks(lambda i: np.ones(1), range(5), (1,))
+    assert given == runs

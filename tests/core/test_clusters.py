@@ -180,3 +180,21 @@ def test_without_faiss_the_remedy_is_named(monkeypatch):
     with pytest.raises(ImportError, match=r"needs faiss.*pip install lpjt\[faiss\]"):
         clusters.load_faiss()
     assert clusters.FAISS_MISSING is neighbors.FAISS_MISSING
+
+
+@pytest.mark.usefixtures("small")
+def test_clusters_around_a_cluster_are_listed_as_far_as_they_may_be_needed(monkeypatch):
+    listed = []
+    knn = faiss.knn
+
+    def spy(queries, candidates, k):
+        if queries is candidates:
+            listed.append((len(candidates), k))
+        return knn(queries, candidates, k)
+
+    monkeypatch.setattr(faiss, "knn", spy)
+    X = rows()
+    clusters.nearest_by_clusters(X, X, 3)
+    (n_clusters, k), *others = listed
+    assert n_clusters > k == 2 * 400 // 16
+    assert not others

@@ -252,3 +252,10 @@ def test_default_width_of_a_kernel_looks_at_evenly_spaced_rows():
     assert_allclose(coordinates.default_kernel_width([X]), 1 / squared.mean(), rtol=1e-9)
     assert_allclose(coordinates.default_kernel_width([X], n_rows=1501), 1 / (2 * X.var(axis=0).sum()), rtol=1e-9)
     assert coordinates.default_kernel_width([np.ones((4, 2))]) == 1 / np.finfo(float).eps
+
+
+def test_nothing_is_decomposed_where_all_directions_are_kept(monkeypatch):
+    monkeypatch.setattr(coordinates, "leading_directions", None)
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    assert principal_basis([X], [Scaling()], kept=1.0) is None
+    assert principal_basis([X[:3], X[3:6]], [Scaling()] * 2, max_rank=6) is None

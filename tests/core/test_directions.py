@@ -120,3 +120,12 @@ def test_wide_rows_have_the_directions_that_they_span(dtype):
 def test_signs_are_fixed_and_nothing_else():
     V = np.array([[1.0, -2.0, 0.0], [-3.0, 1.0, 0.0]])
     assert_array_equal(fix_signs(V), [[-1.0, 2.0, 0.0], [3.0, -1.0, 0.0]])
+
+
+def test_wide_rows_keep_directions_far_below_the_square_root_of_rounding():
+    rng = np.random.default_rng(0)
+    left, _ = np.linalg.qr(rng.normal(size=(5, 3)))
+    right, _ = np.linalg.qr(rng.normal(size=(40, 3)))
+    values, vectors = principal_directions((left * [1.0, 1e-9, 1e-16]) @ right.T)
+    assert vectors.shape == (40, 2)
+    assert_allclose(values, [1.0, 1e-18], rtol=1e-4)

@@ -266,3 +266,12 @@ def test_weights_just_above_nothing_are_a_graph():
     with pytest.raises(ValueError, match=r"edges are 8\.6 long on average.*Set bandwidth='auto'"):
         graphs.edge_weights(np.array([74.0, 74.0]), bandwidth=1.0)
     assert graphs.edge_weights(np.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_of_many_equal_pairs_the_first_are_taken():
+    X, y = np.arange(200.0)[:, None], np.arange(200) % 2
+    X[100:] += 0.5 * np.arange(100)[:, None]  # a hundred pairs at a distance of 1, the others farther
+    found = graphs.closest_pairs_graph(X[::-1].copy(), y, max_pairs=20).toarray()
+    rows, columns = np.nonzero(np.triu(found))
+    assert rows.tolist() == list(range(99, 109))
+    assert columns.tolist() == list(range(100, 110))

@@ -187,6 +187,16 @@ def test_rows_in_their_leading_directions():
     assert shape_guess._leading(X * [1, 1, 1, 1, 1e-6, 0], 6).shape == (30, 4)
 
 
+@pytest.mark.parametrize(("n_classes", "rank"), [(1, 2), (2, 2), (4, 4)])
+def test_as_many_directions_as_classes_and_two_at_least(n_classes, rank, monkeypatch):
+    asked = []
+    leading = shape_guess._leading
+    monkeypatch.setattr(shape_guess, "_leading", lambda X, rank: asked.append(rank) or leading(X, rank))
+    X, y = clusters(0, 40, 5)
+    guess_spectral(X, y % n_classes, X, n_classes=4, random_state=np.random.RandomState(0), n_trials=1)
+    assert asked == [rank]
+
+
 def test_distances_are_relative_to_their_mean():
     assert shape_guess._relative(np.array([[0.0, 2.0], [2.0, 0.0]])).tolist() == [[0, 2], [2, 0]]
     assert shape_guess._relative(np.array([[0.0, 8.0], [8.0, 0.0]])).tolist() == [[0, 2], [2, 0]]
