@@ -1,8 +1,10 @@
 """Output and error messages of all commands."""
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -15,10 +17,16 @@ def console(*, quiet: bool = False) -> Console:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn errors that a user can correct into one line on standard error and exit status 2."""
+    """Turn errors that a user can correct into one line on standard error and exit status 2, warnings into one line."""
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
     except (ValueError, ImportError, OSError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         print(f"lpjt: {reason}", file=sys.stderr)
         raise typer.Exit(2) from error
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)

@@ -179,7 +179,7 @@ def _list(screen: Console) -> None:
     grid = Table(title="What can be reproduced")
     for heading in ("name", "kind", "pairs", "what"):
         grid.add_column(heading, justify="right" if heading == "pairs" else "left")
-    for table in datasets.TABLES.values():
+    for table in datasets.known_tables().values():
         grid.add_row(table.name, table.kind, str(len(table.pairs)), table.title)
     for name, what in GROUPS.items():
         grid.add_row(name, "group", "", what)

@@ -3,7 +3,7 @@
 from lpjt.datasets.loading import LabelledRows, load_domain, load_domains
 from lpjt.datasets.protocols import Problem, load_problem, locate
 from lpjt.datasets.registry import SETS, DataError, DataFile, DataSet, Domain, find_set
-from lpjt.datasets.tables import TABLES, TableSpec, find_pair, find_table
+from lpjt.datasets.tables import TABLES, TableSpec, find_pair, find_table, known_tables
 
 __all__ = [
     "SETS",
@@ -18,6 +18,7 @@ __all__ = [
     "find_pair",
     "find_set",
     "find_table",
+    "known_tables",
     "load_domain",
     "load_domains",
     "load_problem",

@@ -6,11 +6,13 @@ from collections.abc import Iterable
 from lpjt.datasets import registry_office as office
 from lpjt.datasets import registry_others as others
 from lpjt.datasets.records import DataError, DataFile, DataSet, Domain
+from lpjt.registry import Registry
 
-#: The registry: the data sets of the paper, then the others.
-SETS: dict[str, DataSet] = {
-    data.name: data
-    for data in (
+#: The registry. Sets of the paper first, then those beside them, then those of other packages.
+SETS: Registry[DataSet] = Registry(
+    "lpjt.datasets",
+    DataSet,
+    (
         office.SURF,
         office.DECAF6,
         office.VGG,
@@ -27,8 +29,8 @@ SETS: dict[str, DataSet] = {
         others.AMAZON_5000,
         others.CDLS_DEMO,
         office.IMAGES,
-    )
-}
+    ),
+)
 
 
 def find_set(name: str) -> DataSet:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal
 
-from lpjt.datasets.registry import nearest
+from lpjt.datasets.registry import SETS, nearest
 
 Kind = Literal["homogeneous", "few", "heterogeneous", "no-shift"]
 
@@ -164,15 +164,25 @@ _SPEC_LIST = (
     _no_shift("halves-missing", "Halves of ten domains, classes missing", "The target lacks one class in five."),
 )
 
-#: Every table, by its name.
+#: Every table of ours, by its name.
 TABLES: dict[str, TableSpec] = {spec.name: spec for spec in _SPEC_LIST}
+
+
+def known_tables() -> dict[str, TableSpec]:
+    """Every table: ours, and one of all pairs of domains for each data set that another package adds."""
+    ours = {*TABLES, *(name for spec in TABLES.values() for name in spec.sets)}
+    added = [data for data in SETS.values() if data.name not in ours and data.widths]  # photographs have no width
+    return TABLES | {d.name: _homogeneous(d.name, d.title, " ".join(d.domains), "unit") for d in added}
 
 
 def find_table(name: str) -> TableSpec:
     """The table called `name`, or a ValueError that names the nearest."""
-    if name not in TABLES:
-        raise ValueError(f"'{name}' is not a table ({nearest(name, TABLES)}).")
-    return TABLES[name]
+    if name in TABLES:
+        return TABLES[name]
+    known = known_tables()
+    if name not in known:
+        raise ValueError(f"'{name}' is not a table ({nearest(name, known)}).")
+    return known[name]
 
 
 def find_pair(table: str, name: str) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 from lpjt.datasets import TableSpec
 from lpjt.datasets.registry import nearest
+from lpjt.registry import Registry
 from lpjt.study.settings import AUTHORS, ORACLE_GRID, PAPER, PAPER_PARAMETERS, WITH_LANDMARKS
 
 PROTOCOLS = {
@@ -30,7 +31,11 @@ PROTOCOLS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Method:
-    """One column of a table."""
+    """One column of a table.
+
+    The estimator has scikit-learn's parameters, `fit(X, y, X_target, y_target=None)` and `transduction_`, the labels of
+    all target rows. It takes the parameter `scaling` unless `scales_itself`, and `random_state` where it draws.
+    """
 
     name: str
     estimator: str  # "module:name" of a class, or of a function that makes an estimator
@@ -176,11 +181,14 @@ _ALL = [
     ),
 ]
 
-METHODS: dict[str, Method] = {method.name: method for method in _ALL}
+#: Every method: ours, then those of other packages.
+METHODS: Registry[Method] = Registry("lpjt.methods", Method, _ALL)
 
 
 def find_method(name: str) -> Method:
     """A method by its name, in any case; an unknown one names the nearest."""
+    if name in METHODS:
+        return METHODS[name]
     by_name = {known.lower(): method for known, method in METHODS.items()}
     if name.lower() not in by_name:
         raise ValueError(f"'{name}' is not a method ({nearest(name, METHODS)}).")
