@@ -12,7 +12,7 @@ from lpjt.study.tables.published import (
     MISPRINTS,
     SOURCES,
     VISDA_CLASSES,
-    Figure,
+    PrintedFigure,
     paper_averages,
     paper_cells,
     published,
@@ -100,7 +100,7 @@ def test_the_column_titled_svmt_stands_beside_what_it_is():
     assert {pair: row["SVMt"] for pair, row in paper_cells("digits").items()} == {
         pair: figure.value for pair, figure in digits.items()
     }
-    assert reference("pie", "SVM")["05 to 07"] == Figure("pie", "05 to 07", "SVMt", 33.52, "paper")
+    assert reference("pie", "SVM")["05 to 07"] == PrintedFigure("pie", "05 to 07", "SVMt", 33.52, "paper")
     assert "nearest neighbour" in remarks("digits")[0]
 
 
@@ -166,7 +166,9 @@ def test_one_source_alone_stands_beside_a_method():
     assert {figure.source for figure in reference("surf", "JGSA").values()} == {"jgsa"}
     assert reference("surf", "JGSA")["C to A"].value == 51.46
     assert reference("pie", "LPJT (landmarks)")["05 to 07"].value == 80.11
-    assert reference("pie", "LPJT (code)") == {"29 to 09": Figure("pie", "29 to 09", "LPJT (code)", 74.1, "code")}
+    assert reference("pie", "LPJT (code)") == {
+        "29 to 09": PrintedFigure("pie", "29 to 09", "LPJT (code)", 74.1, "code")
+    }
     assert reference("amazon", "LPJT") == {}
     assert reference("surf", "no such method") == {}
 

@@ -34,7 +34,7 @@ _WIDTH = 150  # characters of a table that no terminal shows
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep what is stored of this bench and not measured now.")]
-Timeout = Annotated[float | None, typer.Option(help="Seconds after which a run is ended; without end by default.")]
+Timeout = Annotated[float | None, typer.Option(help="Seconds after which a run is ended; no limit by default.")]
 
 
 def _rows_help(rows: tuple[int, ...]) -> str:
@@ -68,7 +68,7 @@ def visda(
 
 @bench_app.command()
 def pie(output: Output = DIRECTORY) -> None:
-    """One fit of PIE 05 to 07 with 100 components; wants the data, see `lpjt data`."""
+    """One fit of PIE 05 to 07 with 100 components; needs the data, see `lpjt data`."""
     with one_line_errors():
         _run(plans.plan_pie, output)
 
@@ -94,7 +94,7 @@ def neighbors(
     ] = False,
     output: Output = DIRECTORY,
 ) -> None:
-    """Accuracy with exact and with approximate neighbours, on digits and PIE; wants the data, see `lpjt data`."""
+    """Accuracy with exact and with approximate neighbours, on digits and PIE; needs the data, see `lpjt data`."""
     with one_line_errors():
         _run(lambda: plans.plan_neighbors(full=full), output)
 

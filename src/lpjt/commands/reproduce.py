@@ -34,9 +34,9 @@ def reproduce(
     pairs: Annotated[str | None, typer.Option(help="Pairs, with commas between, e.g. '05 to 07,29 to 09'.")] = None,
     seeds: Annotated[str | None, typer.Option(help="How many seeds, or which, e.g. 5 or 0,3,7.")] = None,
     protocol: Annotated[str, typer.Option(help="label-free, published or oracle.")] = "label-free",
-    store: Annotated[
-        Path, typer.Option(help="Directory of the rows; a run that was broken off goes on from it.")
-    ] = Path("lpjt-results"),
+    store: Annotated[Path, typer.Option(help="Directory of the rows; an interrupted command goes on from it.")] = Path(
+        "lpjt-results"
+    ),
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the tables too: .md, .csv or .html; of figures, where.")
     ] = None,
@@ -115,8 +115,8 @@ def _tables(
     if missing:
         screen.print(f"{missing} of {len(keys)} runs are not in {store_path}. Leave out --show to run them.")
     failed = sum(row["status"] != "ok" for row in rows)
-    told = f", {failed} of them failed; --retry-failed runs them again." if failed else "."
-    screen.print(f"{len(rows)} rows in {store_path}{told}")
+    failures = f", {failed} of them failed; --retry-failed runs them again." if failed else "."
+    screen.print(f"{len(rows)} rows in {store_path}{failures}")
     return failed > 0
 
 

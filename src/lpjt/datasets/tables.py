@@ -18,8 +18,8 @@ class TableSpec:
     kind: Kind
     pairs: tuple[str, ...]  # "C to A"; names of domains in the tables without shift
     normalisation: str  # a scaling of `lpjt.core.coordinates.fit_scaling`: the literature's for these features
-    n_source: int | None = None  # labelled rows a class; None: every row
-    n_target: int | None = None  # rows a class whose label is given; None: none
+    n_source: int | None = None  # labelled rows per class; None: every row
+    n_target: int | None = None  # rows per class whose label is given; None: none
     seeded: bool = False  # whether the seed changes the problem
     remark: str = ""
     sets: tuple[str, ...] = ()  # of the source, of the target
@@ -65,7 +65,7 @@ HALVED = (
 # its figures of GFK confirm (45.49 from 05 to 07; 45.7 here, and 25.7 on unit rows alone, which JDA's paper has).
 # SURF: rows of sum 1, then z-score, as JDA, TJM and GFK did; it gives their 23.70 from C to A. Deep features: the same
 # two steps, as JGSA's and MEDA's programs did with DeCAF6 (whose cells are never negative); the paper has unit rows,
-# then z-score, which differs by one factor a row. (Nearest-neighbour figures printed for DeCAF6, 98.7 from W to D and
+# then z-score, which differs by one factor per row. (Nearest-neighbour figures printed for DeCAF6, 98.7 from W to D and
 # 89.2 from D to W, are of raw rows.) On EfficientNet most methods do better with unit rows, which no one who has no
 # target labels would know: a table of its own shows it. Counts of words: unit rows. Where few rows are labelled, deep
 # features have unit rows, as in the authors' program for that protocol.
@@ -119,11 +119,13 @@ _SPEC_LIST = (
         "sum-zscore",
         sets=("visda",),
     ),
-    _few("digits", "MNIST and USPS with 20 + 3 labels a class", "MNIST USPS", "unit"),
-    _few("pie", "CMU PIE with 20 + 3 labels a class", "05 07 09 27 29", "paper"),
-    _few("decaf6", "Office-Caltech, DeCAF6, with 20 + 3 labels a class", "C A W", "unit"),
-    _few("surf", "Office-Caltech, SURF, with 20 + 3 labels a class", "C A W", "sum-zscore"),
-    _few("efficientnet", "Office-Caltech, EfficientNet-lite0, with 20 + 3 labels a class", "C A W", "unit", _EXTRACTED),
+    _few("digits", "MNIST and USPS with 20 + 3 labels per class", "MNIST USPS", "unit"),
+    _few("pie", "CMU PIE with 20 + 3 labels per class", "05 07 09 27 29", "paper"),
+    _few("decaf6", "Office-Caltech, DeCAF6, with 20 + 3 labels per class", "C A W", "unit"),
+    _few("surf", "Office-Caltech, SURF, with 20 + 3 labels per class", "C A W", "sum-zscore"),
+    _few(
+        "efficientnet", "Office-Caltech, EfficientNet-lite0, with 20 + 3 labels per class", "C A W", "unit", _EXTRACTED
+    ),
     _heterogeneous("surf-vgg", "SURF to VGG-FC6", ("surf", "vgg")),
     _heterogeneous("decaf-vgg", "DeCAF6 to VGG-FC6", ("decaf6", "vgg")),
     _heterogeneous("vgg-decaf", "VGG-FC6 to DeCAF6", ("vgg", "decaf6")),

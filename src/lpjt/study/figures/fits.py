@@ -19,7 +19,7 @@ Progress = Callable[[int, int, str], Any]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What a figure is to be made of."""
+    """What a figure is made of."""
 
     table: str
     pairs: tuple[str, ...]
@@ -37,7 +37,7 @@ class Request:
         return [load_problem(self.table, pair, self.seed) for pair in self.pairs]
 
     def report(self, done: int, total: int, what: str) -> None:
-        """Tell the caller how far it is."""
+        """Tell the caller how far the figure is."""
         if self.on_progress is not None:
             self.on_progress(done, total, what)
 
@@ -68,7 +68,7 @@ def accuracy(model: LPJT, problem: Problem) -> float:
 def fit_tasks(tasks: Sequence[FitTask], read: Callable[[LPJT, Problem], Any], request: Request) -> list[Any]:
     """Fit every task and return what `read` takes from each model, in the order of the tasks.
 
-    With several jobs the fits run in processes, some at a time so that progress can be told; `read` must then be a
+    With several jobs the fits run in processes, a few at a time so that progress can be reported; `read` must then be a
     function of a module.
     """
     answers: list[Any] = []

@@ -16,7 +16,7 @@ CLASS_COLOURS = (
     "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499", "#777777",
 )  # fmt: skip
 
-#: Of what is no datum: axes' notes, marks of defaults, frames.
+#: Of everything but data: notes of the axes, lines at defaults, frames.
 QUIET = "#555555"
 
 WIDTH = 9.0  # inches, so that eight points are legible at the width of a page

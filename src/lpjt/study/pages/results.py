@@ -40,8 +40,8 @@ def write_page(rows: Sequence[Row]) -> list[str]:
     by_table: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         by_table.setdefault((row["table"], row["protocol"]), []).append(row)
-    told: list[str] = []
-    parts = [OPENING, _overview(by_table), HELD_OUT, _agreement(by_table, told)]
+    remarks: list[str] = []
+    parts = [OPENING, _overview(by_table), HELD_OUT, _agreement(by_table, remarks)]
     for section in dict.fromkeys(shown.section for shown in TABLES.values()):
         parts.append(f"## {section}\n")
         for name, shown in TABLES.items():
@@ -50,8 +50,8 @@ def write_page(rows: Sequence[Row]) -> list[str]:
     PAGE.write_text("\n".join(part for part in parts if part))
     _write_headline(by_table)
     missing = [f"{name} ({p})" for name, shown in TABLES.items() for p in shown.protocols if (name, p) not in by_table]
-    told += [f"No rows yet: {', '.join(missing)}."] if missing else []
-    return [f"Written: {PAGE}, {README}.", *told]
+    remarks += [f"No rows yet: {', '.join(missing)}."] if missing else []
+    return [f"Written: {PAGE}, {README}.", *remarks]
 
 
 def _table(name: str, protocol: str, by_table: ByTable) -> str:
@@ -116,7 +116,7 @@ def _overview(by_table: ByTable) -> str:
     return "## Overview\n\n" + Sheet("", headings, body).to_markdown() + "\n" + note
 
 
-def _agreement(by_table: ByTable, told: list[str]) -> str:
+def _agreement(by_table: ByTable, remarks: list[str]) -> str:
     """Ours with each reference's parameters beside the printed means; deviations over three points are explained."""
     body: list[tuple[str, ...]] = []
     notes: list[str] = []
@@ -135,7 +135,7 @@ def _agreement(by_table: ByTable, told: list[str]) -> str:
                 why = DEVIATIONS.get((name, found.method))
                 apart = f"{name}, {found.method} ({found.difference:+.1f}, cells {found.absolute:.1f})"
                 notes.append(f"- {apart}: {why or 'not explained.'}")
-                told += [] if why else [f"Not explained: {apart}."]
+                remarks += [] if why else [f"Not explained: {apart}."]
             else:
                 single += [f"{name} {pair}, {found.method} {ours - printed:+.1f}" for pair, ours, printed in found.far]
     if not body:

@@ -65,7 +65,7 @@ class Method:
         return given
 
     def settings(self) -> tuple[dict[str, Any], ...]:
-        """Every setting of the oracle's grid; a method without parameters has the one."""
+        """Every setting of the oracle's grid; one empty setting for a method without a grid."""
         names = list(self.grid)
         return tuple(dict(zip(names, values, strict=True)) for values in product(*self.grid.values()))
 

@@ -66,7 +66,7 @@ def plan_jobs(
     ----------
     tables : of TableSelection
     methods, pairs, seeds
-        What to run instead of what the tables themselves want; None leaves it to them.
+        What to run instead of the tables' own choice; None leaves it to them.
     protocol : {"label-free", "published", "oracle"}
 
     Returns
@@ -89,7 +89,7 @@ def plan_jobs(
 
 
 def _pairs_of(tables: Sequence[TableSelection], names: Sequence[str] | None) -> list[list[str]]:
-    """Pairs of each table; a name must be a pair of one of them, and need not be one of all."""
+    """Pairs of each table; a name must be a pair of one of them, not necessarily of all."""
     if not names:
         return [list(selection.pairs) for selection in tables]
     found: list[list[str]] = [[] for _ in tables]

@@ -98,7 +98,7 @@ def _agreement(labels: np.ndarray, pair: DomainPair, method: TimedMethod) -> flo
 
 
 def _fit_few_rows(method: TimedMethod, parameters: Mapping[str, Any]) -> None:
-    """Fit a few rows first: what is imported on the way is no part of the measurement."""
+    """Fit a few rows first: what is imported on the way is not part of the measurement."""
     few = even_counts(120, 3)
     pair = make_pair(source=few, target=few, width=64)
     shortened = {name: 1 if name == "max_iter" else value for name, value in parameters.items()}

@@ -102,8 +102,8 @@ def open_store(directory: Path) -> Store:
 
 def _record(row: Row) -> Record:
     own = {name: row[name] for name in ("label", "method", "size", *_OWN_COLUMNS)}
-    told = {"date": row["started"], "machine": json.loads(row["machine"]), "versions": json.loads(row["versions"])}
-    return own | json.loads(row["figures"]) | told
+    holds_for = {"date": row["started"], "machine": json.loads(row["machine"]), "versions": json.loads(row["versions"])}
+    return own | json.loads(row["figures"]) | holds_for
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 
 from lpjt.datasets import TableSpec, find_table
 from lpjt.study.runs.methods import METHODS, PROTOCOLS
-from lpjt.study.tables.published import SOURCES, Figure, reference, remarks
+from lpjt.study.tables.published import SOURCES, PrintedFigure, reference, remarks
 from lpjt.study.tables.summary import (
     Average,
     Cell,
@@ -23,7 +23,7 @@ from lpjt.study.tables.summary import (
     paired_tests,
 )
 
-#: With so few pairs the methods become the rows.
+#: Up to this many pairs the methods become the rows.
 _FEW_PAIRS = 4
 _TIE = 0.005  # printed figures have two decimals
 _OURS = ("LPJT", "LPJT (paper)", "LPJT (code)")
@@ -135,7 +135,7 @@ def _grid(chosen: Sequence[Row], spec: TableSpec, protocol: str) -> Grid:
         means = [_mean_entry(over_pairs[method], printed[method], pairs) for method in methods]
         lines.append(GridRow(_MEAN, _best_marked(means), total=True))
     ours = next((name for name in _OURS if name in methods), "")
-    # Classes of one pair are no independent trials: nothing is tested over them.
+    # Classes of one pair are not independent trials: nothing is tested over them.
     tests = paired_tests(chosen, ours) if ours else []
     grid = Grid(
         title=spec.title,
@@ -156,7 +156,7 @@ def _ordered(names: Iterable[str], order: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: known.get(name, len(known)))
 
 
-def _entry(cell: Cell | None, figure: Figure | None) -> Entry:
+def _entry(cell: Cell | None, figure: PrintedFigure | None) -> Entry:
     published = figure.value if figure else None
     if cell is None:
         return Entry(published=published)
@@ -164,7 +164,7 @@ def _entry(cell: Cell | None, figure: Figure | None) -> Entry:
     return Entry(cell.mean, cell.deviation, published, cell.n_seeds == 0, mark=mark)
 
 
-def _mean_entry(average: Average, printed: Mapping[str, Figure], pairs: Sequence[str]) -> Entry:
+def _mean_entry(average: Average, printed: Mapping[str, PrintedFigure], pairs: Sequence[str]) -> Entry:
     """Ours over the pairs it has; the published mean is of the printed cells of all pairs shown, or there is none."""
     whole = all(pair in printed for pair in pairs)
     published = float(np.mean([printed[pair].value for pair in pairs])) if whole else None
@@ -199,7 +199,7 @@ def _notes(
     pairs: Sequence[str],
     by_pair: Mapping[str, Mapping[str, Cell]],
     over_pairs: Mapping[str, Average],
-    printed: Mapping[str, Mapping[str, Figure]],
+    printed: Mapping[str, Mapping[str, PrintedFigure]],
 ) -> list[str]:
     shown = {method: [printed[method][pair] for pair in pairs if pair in printed[method]] for method in methods}
     notes = [*_source_notes(shown), *_failure_notes(pairs, methods, by_pair)]
@@ -213,7 +213,7 @@ def _notes(
     return notes + [text for text in (spec.remark, *said) if text]
 
 
-def _source_notes(shown: Mapping[str, Sequence[Figure]]) -> list[str]:
+def _source_notes(shown: Mapping[str, Sequence[PrintedFigure]]) -> list[str]:
     by_source: dict[str, list[str]] = defaultdict(list)
     unsure: list[str] = []
     for method, figures in shown.items():
@@ -230,19 +230,19 @@ def _source_notes(shown: Mapping[str, Sequence[Figure]]) -> list[str]:
 def _failure_notes(
     pairs: Sequence[str], methods: Sequence[str], by_pair: Mapping[str, Mapping[str, Cell]]
 ) -> list[str]:
-    """One note for each method and message, with the pairs it befell."""
-    befell: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    """One note for each method and message, with the pairs on which it failed so."""
+    failed_on: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for method in methods:
         for pair in pairs:
             cell = by_pair[pair].get(method)
             if cell is not None and cell.failed:
                 seeds = cell.failed + cell.n_seeds
                 kind = "failed" if not cell.n_seeds else f"‡ failed with {cell.failed} of {seeds} seeds"
-                befell[method, kind, cell.message].append(pair)
-    return [f"{method} {kind} on {_some(where)}: {message}" for (method, kind, message), where in befell.items()]
+                failed_on[method, kind, cell.message].append(pair)
+    return [f"{method} {kind} on {_some(where)}: {message}" for (method, kind, message), where in failed_on.items()]
 
 
-def _some(names: Sequence[str], at_most: int = 4) -> str:
-    """Names, cut off where they are many."""
-    head = ", ".join(names[:at_most])
-    return head if len(names) <= at_most else f"{head} and {len(names) - at_most} more"
+def _some(names: Sequence[str], max_names: int = 4) -> str:
+    """At most `max_names` names, and how many more there are."""
+    head = ", ".join(names[:max_names])
+    return head if len(names) <= max_names else f"{head} and {len(names) - max_names} more"

@@ -117,7 +117,7 @@ def _legend(grid: Grid, better: str, best: str) -> str:
 
 
 def _test_lines(grid: Grid) -> list[str]:
-    """A heading and one line a method; all in one line where there are too few pairs for any test."""
+    """A heading and one line per method; all in one line where there are too few pairs for any test."""
     if all(test.p is None for test in grid.tests):
         few = max(test.n_pairs for test in grid.tests)
         points = ", ".join(f"{test.method} {test.difference:+.1f}" for test in grid.tests)
@@ -180,7 +180,7 @@ def _rich_block(grid: Grid) -> Any:
 def _rich_entry(entry: Entry, ours: int, published: int) -> Any:
     from rich.text import Text
 
-    styles = [style for style, wanted in (("bold", entry.better == "ours"), ("green", entry.best)) if wanted]
+    styles = [style for style, applies in (("bold", entry.better == "ours"), ("green", entry.best)) if applies]
     text = Text(_ours(entry).rjust(ours), style="red" if entry.failed else " ".join(styles))
     if published:
         printed = "" if entry.published is None else _number(entry.published)

@@ -11,7 +11,7 @@ __all__ = [
     "MISPRINTS",
     "SOURCES",
     "VISDA_CLASSES",
-    "Figure",
+    "PrintedFigure",
     "paper_averages",
     "paper_cells",
     "published",
@@ -24,7 +24,7 @@ _AVERAGE = "average"
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PrintedFigure:
     """One printed accuracy, in per cent."""
 
     table: str
@@ -35,10 +35,10 @@ class Figure:
     confirmed: bool = True
 
 
-def published(table: str) -> list[Figure]:
+def published(table: str) -> list[PrintedFigure]:
     """Every figure known for a table: the paper's first, then those of other papers on the same files."""
     figures = [
-        Figure(table, pair, method, value, "paper")
+        PrintedFigure(table, pair, method, value, "paper")
         for pair, cells in paper_cells(table).items()
         for method, value in cells.items()
     ]
@@ -47,7 +47,7 @@ def published(table: str) -> list[Figure]:
             continue
         for pair, method, value in _cells(text):
             sure = confirmed if isinstance(confirmed, bool) else method in confirmed
-            figures.append(Figure(table, pair, method, value, source, sure))
+            figures.append(PrintedFigure(table, pair, method, value, source, sure))
     return figures
 
 
@@ -70,7 +70,7 @@ def paper_averages(table: str) -> dict[str, float]:
     return {method: value for pair, method, value in _cells(PAPER_TEXT.get(table, "")) if pair == _AVERAGE}
 
 
-def reference(table: str, method: str) -> dict[str, Figure]:
+def reference(table: str, method: str) -> dict[str, PrintedFigure]:
     """The figures that a method of ours stands beside, by pair: of one source alone, the paper's where it has any.
 
     A column that the paper prints under another method's name is found too (`remarks` says which), and a preset of LPJT
@@ -106,7 +106,7 @@ def _parsed(text: str) -> tuple[tuple[str, str, float], ...]:
 
 
 def _cells(text: str) -> Iterator[tuple[str, str, float]]:
-    """(pair, method, value) of a block of text: a heading of methods, then one line a pair."""
+    """(pair, method, value) of a block of text: a heading of methods, then one line per pair."""
     return iter(_parsed(text)) if text else iter(())
 
 

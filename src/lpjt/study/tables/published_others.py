@@ -27,10 +27,10 @@ OTHER_REMARKS = {
     (
         "jda",
         "pie",
-    ): "Where the PIE files are a rebuilt copy, the nearest neighbour differs from JDA's by 0.6 point a cell.",
+    ): "Where the PIE files are a rebuilt copy, the nearest neighbour differs from JDA's by 0.6 point per cell.",
     ("tkl", "surf"): "Copies of this table in circulation have the columns of W and D exchanged where the source is C "
     "or A: only in the order given here are the figures whole numbers of target rows.",
-    ("coral", "surf"): "Means over 20 draws of 20 (from D, 8) labelled source rows a class, not the whole source.",
+    ("coral", "surf"): "Means over 20 draws of 20 (from D, 8) labelled source rows per class, not the whole source.",
     ("code", "surf"): "The mean over all 12 pairs is 52.8.",
 }
 

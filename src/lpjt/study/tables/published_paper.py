@@ -4,7 +4,7 @@ Li, Jing, Lu, Zhu and Shen, Locality preserving joint transfer for domain adapta
 Processing, 2019. Rows are pairs of domains (for VisDA, classes), columns methods, the last row the printed average.
 """
 
-#: By table: a heading line of methods, then one line a pair; names as printed.
+#: By table: a heading line of methods, then one line per pair; names as printed.
 PAPER_TEXT = {
     "pie": """
           SVMt   GFK    SA   JDA   TJM  JGSA  LPJT

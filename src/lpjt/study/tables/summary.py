@@ -16,10 +16,10 @@ import numpy as np
 
 from lpjt.study.tables.published import VISDA_CLASSES, reference
 
-#: Points between our figure and a printed one beyond which a deviation wants an explanation.
+#: Points between our figure and a printed one beyond which a deviation needs an explanation.
 FAR = 3.0
 
-#: Pairs that must differ before a signed-rank test is worth its name: with 4 its smallest p is 0.125.
+#: Minimum number of differing pairs for a signed-rank test: with 4 its smallest p is 0.125.
 FEWEST_PAIRS = 5
 
 _TIE = 1e-9  # per cent: far below one row of any target
@@ -127,7 +127,7 @@ def paired_tests(rows: Iterable[Row], ours: str = "LPJT") -> list[PairedTest]:
 
 
 def agreement(rows: Iterable[Row], table: str) -> list[Agreement]:
-    """Our figures against the printed ones that `reference` puts beside them, one entry a method that has any."""
+    """Our figures against the printed ones that `reference` puts beside them, one entry per method that has any."""
     rows = comparable(rows)
     of_table = [row for row in rows if row["table"] == table]
     if rows and not of_table:
@@ -189,11 +189,11 @@ def by_class(rows: Iterable[Row], names: Sequence[str]) -> list[dict[str, Any]]:
 def comparable(rows: Iterable[Row]) -> list[Row]:
     """Rows as a list, of equal keys the last; a ValueError where they cannot stand in one table."""
     kept = list({row["key"]: row for row in rows}.values())
-    for field, wanted in (("table", "one table"), ("protocol", "one way of choosing parameters")):
+    for field, remedy in (("table", "one table"), ("protocol", "one way of choosing parameters")):
         found = sorted({row[field] for row in kept})
         if len(found) > 1:
             raise ValueError(
-                f"Rows of several kinds of {field} were given: {', '.join(found)}. Keep those of {wanted}."
+                f"Rows of several kinds of {field} were given: {', '.join(found)}. Keep those of {remedy}."
             )
     runs: dict[tuple, Row] = {}
     data: dict[tuple, Row] = {}
