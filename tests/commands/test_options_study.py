@@ -60,7 +60,8 @@ class StudyCommandLine(CommandLine):
     def _run_jobs(self, jobs, store, *, run, on_event, **options):
         self.jobs, self.options = jobs, options
         for job in jobs:
-            store.append(job.row_without_result(status="ok", message="") | {"accuracy": 55.0, "balanced_accuracy": 55.0})
+            row = job.row_without_result(status="ok", message="")
+            store.append(row | {"accuracy": 55.0, "balanced_accuracy": 55.0})
 
     def _make_figure(self, name, output, *, pair, n_jobs, on_progress):
         self.figures.append((name, output.name, pair, n_jobs))
