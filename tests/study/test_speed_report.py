@@ -243,6 +243,39 @@ def test_quick_prints_the_stored_ratios_beside_its_own(monkeypatch, tmp_path):
     assert line.split("│")[2:6] == ["      66.6 ", "   55.5 ", "         3.33 ", "   4.44 "]
 
 
+def test_an_interrupted_bench_keeps_what_it_has_measured_and_what_was_there(monkeypatch, tmp_path):
+    write_result(growth_of((1000, 4000)), tmp_path)
+
+    def run_tasks(tasks, store, **_):
+        store.append(tasks[0].row({"status": "ok", "message": "", "seconds": 77.0}))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lpjt.study.speed.run.run_tasks", run_tasks)
+    result = run("growth", "--rows", "1000,2000", "-o", tmp_path)
+    assert result.exit_code == 130
+    assert f"stopped. What was measured so far is in {tmp_path}" in " ".join(result.stderr.split())
+    records = read_result("growth", open_store(tmp_path))["records"]
+    assert [(record["label"], record["seconds"]) for record in records] == [("1,000 rows", 77.0), ("4,000 rows", 0.4)]
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_bench_replaces_its_rows_or_keeps_those_that_it_does_not_measure(monkeypatch, tmp_path, keep):
+    write_result(growth_of((1000, 4000)), tmp_path)
+    plan = plans.plan_growth((1000, 2000))
+    pretend(monkeypatch, [fit_record(task.label, size=task.size, seconds=9.0) for task in plan.tasks])
+    result = run("growth", "--rows", "1000,2000", "-o", tmp_path, *(["--keep"] if keep else []))
+    assert result.exit_code == 0, result.output
+    records = read_result("growth", open_store(tmp_path))["records"]
+    assert [record["label"] for record in records] == [
+        "1,000 rows",
+        "2,000 rows",
+        *(["4,000 rows"] if keep else []),
+        "wide",
+        "many classes",
+    ]
+    assert records[0]["seconds"] == 9.0
+
+
 def test_a_fixed_cost_does_not_hide_a_square():
     sizes = (1000, 2000, 4000, 8000)
     records = [fit_record(size=n, peak_bytes=30 * 10**6 + 8 * n * n) for n in sizes]

@@ -12,7 +12,7 @@ import pytest
 
 from lpjt import __version__
 from lpjt.study import store as store_module
-from lpjt.study.store import RUNS, Store, StoreError
+from lpjt.study.store import RUNS, SPEED, Store, StoreError
 from study_runs import append_for_ever, append_some, make_job, make_row
 
 COLUMNS = RUNS.columns
@@ -99,6 +99,22 @@ def test_last_row_of_a_key_wins(filled):
     filled.append(make_row(make_job(1), accuracy=98.0))
     filled.append(make_row(make_job(1), accuracy=97.0))
     assert filled.rows()[0]["accuracy"] == 97.0
+
+
+def test_rows_that_are_to_be_forgotten_are_left_out_of_the_merged_file(filled):
+    gone = make_job(2).key
+    filled.compact(forget={gone})
+    assert [row["accuracy"] for row in filled.rows()] == [1.0, 3.0]
+    assert names(filled) == ["rows.parquet"]
+    filled.compact(forget={make_job(1).key})  # also where there is no part to merge
+    assert [row["accuracy"] for row in filled.rows()] == [3.0]
+
+
+def test_rows_of_one_kind_are_not_mixed_with_rows_of_the_other(filled):
+    before = contents(filled)
+    with pytest.raises(StoreError, match=r"of results format '1', but lpjt .* keeps format 'speed-1'"):
+        Store(filled.path, SPEED).rows()
+    assert contents(filled) == before
 
 
 def test_kill_between_merging_and_removing_parts_leaves_no_row_twice(filled, monkeypatch):
