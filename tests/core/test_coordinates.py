@@ -218,8 +218,10 @@ def test_kernel_rows_are_not_sampled_unless_asked():
     rows, basis = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2})
     assert_array_equal(rows, np.vstack(X))
     assert basis.shape == (36, 36)
-    again, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=36)
+    state = np.random.RandomState(0)
+    again, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=36, random_state=state)
     assert_array_equal(again, rows)
+    assert state.rand() == np.random.RandomState(0).rand()  # nothing was drawn
     first, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=35, random_state=3)
     second, _ = coordinates.kernel_basis(X, "rbf", {"gamma": 0.2}, max_rows=35, random_state=3)
     assert_array_equal(first, second)

@@ -169,6 +169,14 @@ def test_a_missing_faiss_is_named_with_the_rows(monkeypatch):
         neighbors.choose_search("approximate", 5)
 
 
+@pytest.mark.parametrize(("width", "k"), [(120, 1), (300, 4), (301, 30)])
+def test_the_smallest_of_many_rows(width, k):
+    values = np.random.default_rng(0).normal(size=(2000, width))
+    places, smallest = neighbors._smallest_of_rows(values, k)
+    assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
+    assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
+
+
 @pytest.mark.parametrize(("width", "k"), [(8, 1), (9, 1), (12, 1), (24, 2), (25, 2), (27, 3), (160, 5)])
 def test_groups_hide_no_small_value(width, k):
     """The smallest value at each place in turn, the others of its group large or small."""

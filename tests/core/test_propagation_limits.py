@@ -183,6 +183,23 @@ def test_given_lists_of_neighbours_are_used_if_they_are_long_enough(monkeypatch)
     ]
 
 
+def test_blocks_have_the_nearest_of_many_neighbours():
+    rng = np.random.default_rng(0)
+    Z_known, Z, k = rng.normal(size=(300, 3)), rng.normal(size=(250, 3)), 20
+    W_uu, W_uk = propagation.find_neighborhoods(Z_known, Z, k).blocks()
+    D = ((Z[:, None] - np.vstack([Z, Z_known])) ** 2).sum(axis=2)
+    D[np.arange(250), np.arange(250)] = np.inf
+    nearest = np.zeros(D.shape, dtype=bool)
+    np.put_along_axis(nearest, np.argsort(D, axis=1)[:, :k], True, axis=1)
+    assert_array_equal(W_uk.toarray() > 0, nearest[:, 250:])
+    assert_array_equal(W_uu.toarray() > 0, nearest[:, :250] | nearest[:, :250].T)
+
+
+def test_the_bandwidth_of_the_nearest_other_alone():
+    assert propagation.squared_bandwidth(np.array([[0.0], [1.0], [4.0]]), 1) == (1 + 1 + 9) / 3
+    assert propagation.squared_bandwidth(np.array([[0.0], [2.0]]), 5) == 4.0
+
+
 def test_the_bandwidth_is_taken_from_a_thousand_rows():
     Z = np.cumsum(np.linspace(0.1, 2.0, 1001))[:, None]
     D = np.sort((Z - Z.T) ** 2, axis=1)
