@@ -59,6 +59,7 @@ ifneq ($(ARGS),--page)
 	$(BIN)/lpjt bench visda
 	$(BIN)/lpjt bench pie
 	$(BIN)/lpjt bench neighbors --full
+	$(BIN)/lpjt bench sample
 	$(BIN)/lpjt bench peers
 endif
 	$(BIN)/lpjt bench report

@@ -39,8 +39,9 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
-#: Rows per domain that ``sample_size="auto"`` learns from at most.
-SAMPLE_SIZE = 20_000
+#: Rows per domain that ``sample_size="auto"`` learns from at most, and per class if there are many classes. Up to
+#: 10,000 rows the search is exact, so that learning by default does not depend on an approximate one.
+SAMPLE_SIZE, SAMPLE_PER_CLASS = 10_000, 50
 
 
 def paper_parameters() -> dict[str, Any]:
@@ -112,7 +113,9 @@ def make_plan(
         Further fields of `Settings`, as in `AUTHORS_DEPARTURES`.
     """
     p = parameters
-    sample_size = SAMPLE_SIZE if p["sample_size"] == "auto" else p["sample_size"]
+    sample_size = p["sample_size"]
+    if sample_size == "auto":
+        sample_size = max(SAMPLE_SIZE, SAMPLE_PER_CLASS * n_classes)
     n_learned = n_rows if sample_size is None else min(n_rows, sample_size)
     kernel = make_kernel(p["kernel"])
     weights = p["graph_weights"]
@@ -134,6 +137,7 @@ def make_plan(
         scalings=_scalings(p["scaling"], kernel),
         start=p["start"],
         kernel=kernel,
+        n_rows=n_rows,
         max_iter=p["max_iter"],
         tol=p["tol"],
         safeguard=p["safeguard"],

@@ -1,4 +1,4 @@
-"""docs/results.md and docs/scaling.md: made of stored rows and constants, in the root of the repository."""
+"""docs/results.md: made of stored rows, in the root of the repository."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lpjt.study.pages import results, scaling
+from lpjt.study.pages import results
 from lpjt.study.pages.selection import FREE, PUBLISHED, TABLES, jobs_of, page_jobs
 
 pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
@@ -75,9 +75,3 @@ def test_what_cannot_be_done_is_said_before_anything_runs(tmp_path, monkeypatch,
         results.main()
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
-
-
-@pytest.mark.skipif(not (ROOT / scaling.STORED).is_file(), reason="no constants are stored beside the tests")
-def test_the_scaling_page_is_the_stored_constants_in_words():
-    text = scaling.page_text(json.loads((ROOT / scaling.STORED).read_text()))
-    assert text == (ROOT / scaling.PAGE).read_text()

@@ -15,7 +15,7 @@ from lpjt.commands.output import one_line_errors
 from lpjt.study.pages import performance
 from lpjt.study.runner import Event
 from lpjt.study.speed import plans, run
-from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, Plan
+from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, Plan
 from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
 from lpjt.study.speed.sheets import exponent, quick_sheet
 from lpjt.study.store import Store
@@ -97,6 +97,18 @@ def neighbors(
     """Accuracy with exact and with approximate neighbours, on digits and PIE; needs the data, see `lpjt data`."""
     with one_line_errors():
         _run(lambda: plans.plan_neighbors(full=full), output)
+
+
+@bench_app.command()
+def sample(
+    rows: Annotated[str | None, typer.Option(help=_rows_help(SAMPLE_ROWS))] = None,
+    timeout: Timeout = None,
+    output: Output = DIRECTORY,
+    keep: Keep = False,
+) -> None:
+    """Accuracy and time of learning on a sample, and of iterating on every row."""
+    with one_line_errors():
+        _run(lambda: plans.plan_sample(parse_rows(rows) or SAMPLE_ROWS, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()

@@ -117,7 +117,7 @@ def make_coordinates(everything: Sequence[Domain], scalings: Sequence[Scaling], 
 #: kernels. On the sets of docs/results.md this share changed no mean accuracy by more than noise.
 KEPT, MAX_RANK = 0.999, 512
 
-#: A domain with more rows than this is large.
+#: A domain with more rows than this is large, whatever the number of rows that are learned from.
 LARGE = 20_000
 
 
@@ -132,7 +132,7 @@ def _shared_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[s
         parts,
         scalings,
         kept=_kept(plan),
-        max_rank=max_coordinates(plan, max(X.shape[0] for X in parts)),
+        max_rank=max_coordinates(plan),
         entries=plan.block_entries,
     )
     return {"basis": basis}
@@ -142,10 +142,10 @@ def _kept(plan: Plan) -> float:
     return KEPT if plan.n_coordinates == "auto" else 1.0
 
 
-def max_coordinates(plan: Plan, n_rows: int) -> int | None:
-    """Largest number of coordinates of domains of at most `n_rows` rows; None for no bound."""
+def max_coordinates(plan: Plan) -> int | None:
+    """Largest number of coordinates; None for no bound."""
     if isinstance(plan.n_coordinates, str):
-        bounded = n_rows > LARGE or not plan.kernel.is_linear
+        bounded = plan.n_rows > LARGE or not plan.kernel.is_linear
         return max(MAX_RANK, 4 * plan.settings.n_components) if bounded else None
     return plan.n_coordinates
 
@@ -156,7 +156,7 @@ def bound_coordinates(everything: Sequence[Domain], plan: Plan) -> list[int]:
     for d in everything:
         alike = [e.X.shape[0] for e in everything if e.X.shape[1] == d.X.shape[1]]
         width = min(d.X.shape[1], sum(alike))
-        limit = max_coordinates(plan, max(alike))
+        limit = max_coordinates(plan)
         if not plan.kernel.is_linear:
             width = min(sum(alike), plan.kernel.max_rows)
         elif sparse.issparse(d.X):
@@ -177,7 +177,7 @@ def _kernel_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[s
         kernel.function,
         kernel.parameters(gamma),
         kept=_kept(plan),
-        max_rank=max_coordinates(plan, kernel.max_rows),
+        max_rank=max_coordinates(plan),
     )
     return {"basis": basis, "kernel_rows": rows, "kernel": kernel.function, "kernel_params": kernel.parameters(gamma)}
 

@@ -26,6 +26,7 @@ class Plan:
     scalings: tuple[str, ...]  # to choose from, without target labels
     random_state: np.random.RandomState
     kernel: Kernel
+    n_rows: int  # of the largest domain, learned from or not
     start: str = "auto"
     max_iter: int = 10
     tol: float = 1e-3

@@ -64,6 +64,9 @@ NEIGHBOR_SEARCHES: Mapping[str, Parameters] = {
     how: {"neighbor_search": how, "tol": 1e-3} for how in ("exact", "approximate")
 }
 
+#: Every row against a sample of them.
+SAMPLES: Mapping[str, Parameters] = {"every row": {"sample_size": None}, "sample": {"sample_size": "auto"}}
+
 _COMMON = {"landmark_ratio": 0.5, "n_neighbors": 5, "max_iter": 5}
 _SURF = {"variance_weight": 0.1, "locality_weight": 0.001, "n_components": 40}
 _DECAF = {"variance_weight": 0.5, "locality_weight": 0.01, "n_components": 40}

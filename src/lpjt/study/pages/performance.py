@@ -12,6 +12,7 @@ from lpjt.study.speed.sheets import (
     neighbors_sheet,
     number,
     peers_sheets,
+    sample_sheet,
     stages_sheet,
 )
 from lpjt.study.store import Store
@@ -41,6 +42,7 @@ $ lpjt bench visda     # VisDA's shape; --scale 0.05 for a trial
 $ lpjt bench pie       # PIE 05 to 07, of LPJT_DATA
 $ lpjt bench peers     # beside skada, POT, a primal JDA and a dense transcription of the paper
 $ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data of LPJT_DATA
+$ lpjt bench sample    # learning on a sample against iterating on every row
 $ lpjt bench quick     # a minute: ratios beside the stored ones; fails on memory that grows with the rows' square
 $ lpjt bench report    # this page, from what is stored
 ```
@@ -80,6 +82,8 @@ def sheets_of(result: Result) -> list[Sheet]:
         return peers_sheets(result)
     if bench == "neighbors":
         return [neighbors_sheet(result)]
+    if bench == "sample":
+        return [sample_sheet(result)]
     more = [exponents_sheet(result)] if bench.startswith("growth") else []
     stages = stages_sheet(result, "Time by stage")
     return [fits_sheet(result, "Fits"), *more, *([stages] if stages else [])]
@@ -97,6 +101,7 @@ def _measured(results: dict[str, Result | None], drawn: bool) -> Iterator[str]:
         "pie": "PIE 05 to 07",
         "peers": "Peers",
         "neighbors": "Approximate neighbours",
+        "sample": "Learning on a sample",
     }
     for bench, title in titles.items():
         result = results[bench]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lpjt.study.speed.plans import LABELS
 from lpjt.study.speed.results import Record, Result
-from lpjt.study.speed.sheets import JUDGED, exponent, neighbor_cost, neighbor_pairs, number
+from lpjt.study.speed.sheets import JUDGED, exponent, neighbor_cost, number, paired_records, sample_cost
 
 Results = Mapping[str, Result | None]
 Finding = tuple[str, bool | None]  # in words, and whether the goal is met; None where it cannot be said
@@ -113,7 +113,7 @@ def _compared_with(method: str) -> Callable[[Results], Finding]:
 
 def _full_digits(results: Results) -> Finding:
     stored = results.get("neighbors")
-    pairs = {label: found for label, *found in neighbor_pairs(stored)} if stored else {}
+    pairs = {label: found for label, *found in paired_records(stored)} if stored else {}
     if FULL_DIGITS not in pairs:
         return UNMEASURED
     record = pairs[FULL_DIGITS][1]  # the approximate search, which "auto" chooses here
@@ -128,7 +128,7 @@ def _neighbors(*tables: str) -> Callable[[Results], Finding]:
         stored = results.get("neighbors")
         if stored is None:
             return UNMEASURED
-        pairs = [found for label, *found in neighbor_pairs(stored) if label.split(" ")[0] in tables]
+        pairs = [found for label, *found in paired_records(stored) if label.split(" ")[0] in tables]
         failed = [r["status"] for pair in pairs for r in pair if r["status"] != "ok"]
         if failed or not pairs:
             return failed[0] if failed else UNMEASURED[0], None
@@ -140,6 +140,17 @@ def _neighbors(*tables: str) -> Callable[[Results], Finding]:
         return said, mean < 0.5
 
     return read
+
+
+def _sample(results: Results) -> Finding:
+    stored = results.get("sample")
+    if stored is None:
+        return UNMEASURED
+    pairs = [(label, sample_cost(*found)) for label, *found in paired_records(stored)]
+    costs = {label: cost for label, cost in pairs if cost is not None}
+    if not pairs or len(costs) < len(pairs):
+        return "a fit failed" if pairs else UNMEASURED[0], None
+    return ", ".join(f"{cost:+.2f} ({label})" for label, cost in costs.items()), max(map(abs, costs.values())) <= 0.5
 
 
 GOALS: tuple[Goal, ...] = (
@@ -170,5 +181,6 @@ GOALS: tuple[Goal, ...] = (
         _neighbors("digits", "digits-full"),
     ),
     Goal("accuracy that approximate neighbours cost on PIE, points", "mean under 0.5", _neighbors("pie")),
+    Goal("accuracy that learning on a sample costs, points", "within 0.5 at each size", _sample),
     Goal("full MNIST to full USPS (70,000 and 9,298 rows), seconds", "under 60", _full_digits),
 )

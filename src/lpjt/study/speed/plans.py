@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lpjt.study.machine import memory_bytes
-from lpjt.study.settings import NEIGHBOR_SEARCHES
+from lpjt.study.settings import NEIGHBOR_SEARCHES, SAMPLES
 from lpjt.study.speed.data import even_counts, visda_shape
 from lpjt.study.speed.methods import PEERS, check_installed
 from lpjt.study.speed.results import Measurement
@@ -14,6 +14,9 @@ from lpjt.study.speed.results import Measurement
 GROWTH_ROWS = (1000, 4000, 16_000, 64_000, 128_000, 256_000, 512_000, 1_000_000)
 QUICK_ROWS = (1000, 2000, 4000, 8000)
 PEER_ROWS = (500, 1000, 2000, 4000, 8000)
+
+#: Rows per domain at which a fit on a sample is compared with one that iterates on every row.
+SAMPLE_ROWS = (16_000, 32_000, 64_000)
 
 WIDTH, N_CLASSES = 256, 10
 WIDE = {"rows": 500, "width": 4096}
@@ -128,10 +131,21 @@ def plan_neighbors(*, full: bool = False) -> Plan:
         for parameters in NEIGHBOR_SEARCHES.values()
     ]
     note = (
-        "LPJT with its defaults but for `neighbors`. Small domains are searched exactly whatever is asked for: where "
-        "hardly an approximate search was made, equal accuracies say nothing about what it costs."
+        "LPJT with its defaults but for `neighbor_search`. Small domains are searched exactly whatever is asked for: "
+        "where hardly an approximate search was made, equal accuracies say nothing about what it costs."
     )
     return _plan("neighbors", tasks, note)
+
+
+def plan_sample(rows: Sequence[int] = SAMPLE_ROWS, *, timeout: float | None = None) -> Plan:
+    """Every row against a sample, on the same rows."""
+    limits = _limits(timeout)
+    tasks = [_made("LPJT", n, parameters=dict(parameters), **limits) for n in rows for parameters in SAMPLES.values()]
+    note = (
+        "LPJT with its defaults, max_iter=10 and tol=0: once with sample_size=None, which iterates on every row, and "
+        "once with the default, which learns on a sample and then labels every row over the graph of all of them."
+    )
+    return _plan("sample", tasks, note)
 
 
 def _limits(timeout: float | None) -> dict[str, Any]:

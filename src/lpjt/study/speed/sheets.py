@@ -70,13 +70,34 @@ def peers_sheets(result: Result) -> list[Sheet]:
 def neighbors_sheet(result: Result) -> Sheet:
     """Accuracy with exact and with approximate neighbours, pair by pair, and what the latter cost."""
     rows = []
-    for label, exact, approximate in neighbor_pairs(result):
+    for label, exact, approximate in paired_records(result):
         both = [r["status"] if r["status"] != "ok" else f"{r['accuracy']:.2f}" for r in (exact, approximate)]
         cost = neighbor_cost(exact, approximate)
         made = approximate.get("searches")
         rows.append((label, *both, _signed(cost), MISSING if made is None else f"{made:,}"))
     headings = ("pair", "exact", "approximate", "cost, points", "approximate searches")
     return Sheet("Accuracy by neighbours, %", headings, rows)
+
+
+def sample_sheet(result: Result) -> Sheet:
+    """Accuracy and seconds of fits that iterate on every row and of fits that learn on a sample."""
+    rows = []
+    for label, whole, sampled in paired_records(result):
+        both = [r["status"] if r["status"] != "ok" else f"{r['accuracy']:.2f}" for r in (whole, sampled)]
+        seconds = [MISSING if r["status"] != "ok" else number(r["seconds"]) for r in (whole, sampled)]
+        cost = sample_cost(whole, sampled)
+        faster = MISSING if cost is None else f"{whole['seconds'] / sampled['seconds']:.1f}"
+        rows.append((label, *both, _signed(cost), *seconds, faster))
+    headings = (
+        "rows per domain",
+        "every row, %",
+        "sample, %",
+        "cost, points",
+        "every row, s",
+        "sample, s",
+        "times faster",
+    )
+    return Sheet("Learning on a sample", headings, rows)
 
 
 def quick_sheet(result: Result, stored: Result | None) -> Sheet:
@@ -94,8 +115,8 @@ def quick_sheet(result: Result, stored: Result | None) -> Sheet:
     return Sheet("Ratios, beside those stored", headings, rows)
 
 
-def neighbor_pairs(result: Result) -> list[tuple[str, Record, Record]]:
-    """Label, record of exact and record of approximate neighbours of each pair."""
+def paired_records(result: Result) -> list[tuple[str, Record, Record]]:
+    """Label, first and second record of each problem that was measured in two ways."""
     by_label: dict[str, list[Record]] = {}
     for record in result["records"]:
         by_label.setdefault(record["label"], []).append(record)
@@ -107,6 +128,13 @@ def neighbor_cost(exact: Record, approximate: Record) -> float | None:
     if exact["status"] != "ok" or approximate["status"] != "ok" or approximate["searches"] < FEW_SEARCHES:
         return None
     return exact["accuracy"] - approximate["accuracy"]
+
+
+def sample_cost(whole: Record, sampled: Record) -> float | None:
+    """Points of accuracy that learning on a sample loses; None if a fit failed."""
+    if whole["status"] != "ok" or sampled["status"] != "ok":
+        return None
+    return whole["accuracy"] - sampled["accuracy"]
 
 
 def exponent(result: Result, quantity: str, low: int = 1, high: int | None = None) -> float | None:
