@@ -124,7 +124,11 @@ def test_each_row_is_in_the_cluster_of_the_nearest_centre(monkeypatch):
     monkeypatch.setattr(clusters, "FEW_CLUSTERS", 20)
     C = rows()
     found = clusters._find_clusters(faiss, C)
+    compared = []
+    knn = faiss.knn
+    monkeypatch.setattr(faiss, "knn", lambda rows, centers, k: compared.append(k) or knn(rows, centers, k))
     members = clusters._by_cluster(faiss, C, found)
+    assert set(compared) == {clusters.NEAR_GROUPS, 1}
     assert_array_equal(np.sort(np.concatenate(members)), np.arange(len(C)))
     centers = np.vstack(found.centers)
     assert len(members) == len(centers)

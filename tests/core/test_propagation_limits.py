@@ -183,6 +183,12 @@ def test_given_lists_of_neighbours_are_used_if_they_are_long_enough(monkeypatch)
     ]
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_scale_of_the_weights_is_of_no_matter(scale):
+    W, Y = heat_graph()
+    assert_allclose(harmonic(scale * W, Y, 20), harmonic(W, Y, 20), atol=1e-7)
+
+
 def test_blocks_have_the_nearest_of_many_neighbours():
     rng = np.random.default_rng(0)
     Z_known, Z, k = rng.normal(size=(300, 3)), rng.normal(size=(250, 3)), 20
