@@ -191,14 +191,14 @@ def test_the_scale_of_the_weights_is_of_no_matter(scale):
 
 def test_blocks_have_the_nearest_of_many_neighbours():
     rng = np.random.default_rng(0)
-    Z_known, Z, k = rng.normal(size=(300, 3)), rng.normal(size=(250, 3)), 20
+    Z_known, Z, k = rng.normal(size=(700, 3)), rng.normal(size=(650, 3)), 300
     W_uu, W_uk = propagation.find_neighborhoods(Z_known, Z, k).blocks()
     D = ((Z[:, None] - np.vstack([Z, Z_known])) ** 2).sum(axis=2)
-    D[np.arange(250), np.arange(250)] = np.inf
+    D[np.arange(650), np.arange(650)] = np.inf
     nearest = np.zeros(D.shape, dtype=bool)
     np.put_along_axis(nearest, np.argsort(D, axis=1)[:, :k], True, axis=1)
-    assert_array_equal(W_uk.toarray() > 0, nearest[:, 250:])
-    assert_array_equal(W_uu.toarray() > 0, nearest[:, :250] | nearest[:, :250].T)
+    assert_array_equal(W_uk.toarray() > 0, nearest[:, 650:])
+    assert_array_equal(W_uu.toarray() > 0, nearest[:, :650] | nearest[:, :650].T)
 
 
 def test_the_bandwidth_of_the_nearest_other_alone():
