@@ -16,7 +16,11 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = Path(lpjt.__file__).parent
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-PAGES = [path for path in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if "```python" in path.read_text("utf-8")]
+PAGES = [
+    path
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+    if "```python" in path.read_text("utf-8")
+]
 EXAMPLES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text("utf-8")]
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documentation is not beside the tests")

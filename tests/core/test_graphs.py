@@ -150,7 +150,7 @@ def test_auto_bandwidth_makes_the_scale_of_no_matter(scale):
 def test_the_papers_bandwidth_loses_the_graph_of_long_rows_and_says_so():
     # Why "auto" is the default: exp(-||x - x'||^2 / 2) is 0 from a length of 39 on.
     X, y = labelled_rows()
-    with pytest.raises(ValueError, match=r"bandwidth=1\.0 leaves nothing of the graph"):
+    with pytest.raises(ValueError, match=r"A bandwidth of 1\.0 leaves nothing of the graph"):
         graphs.class_graphs(1e4 * X, y, n_neighbors=3, bandwidth=1.0)
 
 
@@ -263,7 +263,7 @@ def test_the_closest_of_equal_pairs_is_the_first():
 
 def test_weights_just_above_nothing_are_a_graph():
     assert graphs.edge_weights(np.array([70.0, 4000.0]), bandwidth=1.0)[0] > np.finfo(float).eps
-    with pytest.raises(ValueError, match=r"edges are 8\.6 long on average.*Set bandwidth='auto'"):
+    with pytest.raises(ValueError, match=r"edges are 8\.6 long on average.*Set graph_weights='heat'"):
         graphs.edge_weights(np.array([74.0, 74.0]), bandwidth=1.0)
     assert graphs.edge_weights(np.zeros(2)).tolist() == [1.0, 1.0]
 

@@ -53,7 +53,7 @@ def test_coupling_wants_equal_widths():
 
 
 def test_a_bandwidth_that_removes_the_graph_is_named():
-    with pytest.raises(ValueError, match=r"bandwidth=1\.0 leaves nothing of the graph: its edges are .* long"):
+    with pytest.raises(ValueError, match=r"A bandwidth of 1\.0 leaves nothing of the graph: its edges are .* long"):
         LPJT(graph_weights=1.0, scaling="none", safeguard=False).fit(1000 * X, Y, 1000 * T)
 
 

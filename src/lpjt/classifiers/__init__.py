@@ -79,7 +79,7 @@ _BUILT_IN: dict[str, Callable[[], Any]] = {
 def short_forms() -> dict[str, Callable[[], Any]]:
     """Every name that ``LPJT(classifier=...)`` understands, ours first, and how its classifier is made."""
     others = {entry.name: entry.load for entry in entry_points(group=GROUP) if entry.name not in _BUILT_IN}
-    return {**_BUILT_IN, **{name: _calling(load) for name, load in others.items()}}
+    return {**_BUILT_IN, **{name: _calling(name, load) for name, load in others.items()}}
 
 
 def make_classifier(given: Any) -> Classifier:
@@ -102,5 +102,16 @@ def make_classifier(given: Any) -> Classifier:
     )
 
 
-def _calling(load: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
-    return lambda: load()()
+def _calling(name: str, load: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
+    """How the classifier of another package is made; whatever goes wrong there is told with its name."""
+
+    def make() -> Any:
+        try:
+            return load()()
+        except Exception as error:
+            raise ImportError(
+                f"classifier={name!r} of another package cannot be made ({type(error).__name__}: {error}). Mend or "
+                "uninstall that package, or give a classifier object."
+            ) from error
+
+    return make

@@ -99,8 +99,9 @@ def edge_weights(squared: Array, graph_weights: str = "heat", bandwidth: str | f
     values = np.exp(-squared / (2 * max(square, np.finfo(float).tiny)))
     if values.max() < np.finfo(float).eps:
         raise ValueError(
-            f"bandwidth={bandwidth} leaves nothing of the graph: its edges are {np.sqrt(np.mean(squared)):.3g} long on "
-            "average, and every heat weight is zero. Set bandwidth='auto', or scale the rows (scaling='standard')."
+            f"A bandwidth of {bandwidth} leaves nothing of the graph: its edges are "
+            f"{np.sqrt(np.mean(squared)):.3g} long on average, and every heat weight is zero. Set graph_weights='heat' "
+            "to take the bandwidth from the rows, or scale them (scaling='standard')."
         )
     return values
 
