@@ -312,3 +312,71 @@ def test_columns_in_another_order_give_the_same_labels():
     assert_allclose(found.transform(turned), expected.transform(target))
     with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
         found.predict(target)
+
+
+def test_the_paper_is_as_printed():
+    """Section IV for SURF features; what the paper does not name is the default's."""
+    printed = {
+        "n_components": 40,
+        "locality_weight": 0.001,
+        "variance_weight": 0.1,
+        "landmark_ratio": 0.5,
+        "graph_weights": 1.0,
+        "scaling": "paper",
+        "max_iter": 5,
+        "safeguard": False,
+        "n_coordinates": None,
+        "sample_size": None,
+    }
+    model = LPJT.paper()
+    assert {**LPJT().get_params(deep=False), **printed, "classifier": model.classifier} == model.get_params(deep=False)
+    assert model.classifier.get_params() == {
+        "n_neighbors": 5, "unit_length": False, "anchored": False, "class_mass": True,
+    }  # fmt: skip
+
+
+def test_the_authors_program_is_as_published():
+    """The values of its demonstration."""
+    published = {
+        "n_components": 25,
+        "locality_weight": 0.05,
+        "variance_weight": 1.0,
+        "landmark_ratio": 0.5,
+        "graph_weights": "binary",
+        "scaling": "paper",
+        "start": "pca-nn",
+        "max_iter": 5,
+        "safeguard": False,
+        "n_coordinates": None,
+        "sample_size": None,
+    }
+    model = LPJT.authors()
+    expected = {**LPJT().get_params(deep=False), **published, "classifier": model.classifier}
+    assert expected == model.get_params(deep=False)
+    assert model.classifier.nu == 0.5
+
+
+def test_iterations_end_when_no_label_changes():
+    X, y, X_target, _ = shifted_pair()
+    model = fit(X, y, X_target, tol=0.0)
+    assert [row["n_changed"] for row in model.history_][-1] == 0
+    assert model.n_iter_ < 10
+
+
+def test_every_stage_is_timed():
+    X, y, X_target, _ = shifted_pair(apart=1.5)
+    model = fit(X, y, X_target, max_iter=2)
+    learning = {"sample", "shift", "scaling", "coordinates", "neighbors", "start", "fixed", "predictor", "all rows"}
+    each = {"objective", "projection", "embedding", "labels", "landmarks"}
+    assert set(model.seconds_) == learning | each
+    assert set(model.history_[1]["seconds"]) == each
+    assert all(seconds >= 0 for seconds in model.seconds_.values())
+    for stage in each:
+        assert model.seconds_[stage] == pytest.approx(sum(row["seconds"].get(stage, 0) for row in model.history_))
+
+
+def test_different_widths_have_no_reverse_evidence():
+    X, y, X_target, y_target = shifted_pair()
+    model = fit(X, y, widened(X_target, 20), masked(y_target, 2))
+    assert {row["reverse"] for row in model.history_} == {0.0}
+    assert all(row["evidence"] == row["information"] for row in model.history_)
