@@ -1,0 +1,126 @@
+"""Choices inside a fit that its labels alone would not show."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.svm import LinearSVC
+
+from lpjt import LPJT, Propagation
+from lpjt.domains import open_domains
+from lpjt.engines import LocalEngine
+from lpjt.fitting import fit_domains
+from lpjt.fitting.sampling import share_out
+from lpjt.parameters import make_plan
+from problems import masked, shifted_pair, widened
+
+X, y, X_target, y_target = shifted_pair(apart=1.5)
+
+
+def fit(*domains, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return LPJT(**{"random_state": 0, **parameters}).fit(*domains)
+
+
+def calls_of(monkeypatch, owner, name):
+    real, seen = getattr(owner, name), []
+
+    def wrapped(self, *args, **options):
+        seen.append((self, args, options))
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(owner, name, wrapped)
+    return seen
+
+
+def test_places_that_small_classes_took_are_given_back():
+    assert_array_equal(share_out(4, np.array([1000, 1, 1, 1])), [1, 1, 1, 1])
+    assert_array_equal(share_out(6, np.array([1000, 1, 1, 1])), [3, 1, 1, 1])
+    assert_array_equal(share_out(10, np.array([60, 25, 15])), [6, 3, 1])
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_results_are_held_by_the_engine(sampled):
+    class Marking(LocalEngine):
+        """Holds results as lists."""
+
+        def hold(self, values, like):
+            assert len(values) == like.shape[0]
+            return values.tolist()
+
+    domains = open_domains(X, y, X_target)
+    given = LPJT(random_state=0, sample_size=30 if sampled else None).get_params(deep=False)
+    plan = make_plan(given, n_classes=3, one_width=True, n_rows=len(X))
+    outcome = fit_domains(domains, plan, Marking())
+    assert all(isinstance(part, list) for part in outcome.weights)
+    assert all(isinstance(part, list) != sampled for part in outcome.distributions)  # a shard's answer is held there
+
+
+def test_all_rows_are_searched_as_asked(monkeypatch):
+    pytest.importorskip("faiss")
+    monkeypatch.setattr("lpjt.core.neighbors.COMPARED", 50)
+    seen = calls_of(monkeypatch, Propagation, "classify")
+    big = shifted_pair(n_source=700, n_target=600, apart=1.5)[:3]
+    for search in ("exact", "approximate"):
+        seen.clear()
+        fit(*big, sample_size=100, neighbor_search=search, max_iter=1)
+        (_, learned, how), (_, whole, how_whole) = seen
+        assert (len(learned[0]), len(whole[0])) == (200, 1300)
+        assert {how["search"], how_whole["search"]} == {search}
+
+
+def test_distributions_of_all_rows_are_double_precision():
+    for classifier in ("svm", "propagation"):
+        assert fit(X, y, X_target, sample_size=30, classifier=classifier).label_distributions_.dtype == np.float64
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_labels_of_another_width_are_learned_from_by_a_linear_and_a_harmonic_rule(monkeypatch, n_classes):
+    rows, labels, target, truth = shifted_pair(n_classes=n_classes)
+    machines = calls_of(monkeypatch, LinearSVC, "fit")
+    rules = calls_of(monkeypatch, Propagation, "classify")
+    fit(rows, labels, widened(target, 20), masked(truth, 3), max_iter=1)
+    assert len(machines) == 1
+    assert [rule.anchored for rule, *_ in rules] == [False, True]  # the first labels, then the iteration
+
+
+def test_one_known_class_leaves_nothing_to_separate(monkeypatch):
+    machines = calls_of(monkeypatch, LinearSVC, "fit")
+    given = np.where(np.arange(len(y_target)) == 0, y_target, -1)
+    fit(X, y, widened(X_target, 20), given, max_iter=1)
+    assert not machines
+
+
+def test_other_targets_of_the_same_width_do_not_take_the_place_of_the_source(monkeypatch):
+    starts = calls_of(monkeypatch, Propagation, "start")
+    fit(X, y, {"a": X_target[:40], "b": X_target[40:]}, scaling="standard", max_iter=1)
+    assert len(starts) == 2
+
+
+def test_the_first_labels_predict_in_coordinates(monkeypatch):
+    def one_class(self, Z, labels, weights, n_classes, *, search):
+        return np.tile(np.eye(n_classes)[0], ((labels < 0).sum(), 1))
+
+    monkeypatch.setattr(Propagation, "classify", one_class)
+    model = fit(X, y, X_target)
+    assert not model.adapted_
+    assert (model._predictor.n_neighbors, model._predictor.unit_length) == (15, False)
+    assert len(model._predictor.rows) == len(X) + len(X_target)
+
+
+def test_sparse_and_dense_domains_together():
+    rows = [np.where(np.abs(part) > 1, part, 0) for part in (X, X_target)]
+    for source, target in ((sparse.csr_array(rows[0]), rows[1]), (rows[0], sparse.csr_array(rows[1]))):
+        model = fit(source, y, target, n_components=6)
+        assert np.mean(model.transduction_ == y_target) > 0.8
+        assert model.transform(target).shape == (len(X_target), 6)
+
+
+def test_sparse_rows_are_cut_to_their_number_of_directions():
+    rng = np.random.default_rng(0)
+    parts = [sparse.random_array((320, 700), density=0.05, rng=rng, format="csr") for _ in range(2)]
+    model = fit(parts[0], np.arange(320) % 3, parts[1], n_components=5, max_iter=1, safeguard=False)
+    assert model.projections_["target"].shape[0] == 256
