@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
-WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py
+WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report results figures docs clean

@@ -1,11 +1,15 @@
-"""Labels through the door: any dtype in, codes into the source's classes out, -1 where there is none."""
+"""Labels through the door: any dtype in, codes into the source's classes out, -1 for rows without a label."""
 
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
+
+from lpjt._typing import Codes, Mask, Values
 
 UNLABELLED = -1
 _UNKNOWN = -2
@@ -16,37 +20,37 @@ class Labels:
     """One `y` as it was read, before the classes are known."""
 
     where: str  # what error messages call it
-    values: np.ndarray  # (n,) bool, integer, float, str or object of str; anything where `missing`
-    missing: np.ndarray  # (n,) bool
-    rows: np.ndarray  # (n,) row numbers in the caller's `y`
+    values: Values  # (n,) bool, integer, float, str or object of str; of no meaning for missing labels
+    missing: Mask  # (n,)
+    rows: Codes  # (n,) row numbers in the caller's `y`
 
-    def take(self, rows):
+    def take(self, rows: Codes) -> "Labels":
         """Labels of some rows only."""
         return Labels(self.where, self.values[rows], self.missing[rows], self.rows[rows])
 
     @property
-    def known(self):
-        """The values that are there."""
+    def known(self) -> Values:
+        """The values that are not missing."""
         return self.values[~self.missing]
 
 
-def read_labels(y, n_rows, where, of="X"):
-    """Read `y`, (n_rows,), and find its missing marks: None, NaN, pandas.NA, NaT and the empty string."""
+def read_labels(y: Any, n_rows: int, where: str, of: str = "X") -> Labels:
+    """Read `y`, (n_rows,), and find the missing labels: None, NaN, pandas.NA, NaT and the empty string."""
     given_as_list = isinstance(y, list | tuple)
     if isinstance(y, np.ma.MaskedArray):
         y, masked = y.data.astype(object), np.ma.getmaskarray(y)
         y[masked] = None
-    # A list goes through object, for numpy would make strings of the 1 and the nan in ['a', 1, nan].
+    # A list is read as objects: numpy would turn the 1 and the nan in ['a', 1, nan] into strings.
     y = np.array(y, dtype=object) if given_as_list else np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     if y.ndim != 1:
         raise ValueError(
-            f"{where} should be a 1d array, got an array of shape {y.shape} instead. Give one label a row; "
-            "of one-hot rows take y.argmax(axis=1)."
+            f"{where} should be a 1d array, got an array of shape {y.shape} instead. Give one label per "
+            "row; for one-hot rows, give y.argmax(axis=1)."
         )
     if len(y) != n_rows:
-        raise ValueError(f"{where} has {len(y)} labels, but {of} has {n_rows} rows. Give one label a row.")
+        raise ValueError(f"{where} has {len(y)} labels, but {of} has {n_rows} rows. Give one label per row.")
     if y.dtype.kind == "c":
         raise ValueError(f"{where}: Complex data not supported. Give integers, strings or booleans.")
     if y.dtype.kind in "biuf":
@@ -60,8 +64,8 @@ def read_labels(y, n_rows, where, of="X"):
     return labels
 
 
-def source_classes(sources):
-    """Sorted classes of all the sources' labels, which must be complete and of one kind."""
+def source_classes(sources: Sequence[Labels]) -> Values:
+    """Sorted classes of the labels of all sources, which must be complete and of one kind."""
     for labels in sources:
         if labels.missing.any():
             raise ValueError(
@@ -80,13 +84,13 @@ def source_classes(sources):
     return classes
 
 
-def encode_source(labels, classes):
+def encode_source(labels: Labels, classes: Values) -> Codes:
     """Labels as codes into `classes`, (n,) int64."""
     return _lookup(labels.values, {label: code for code, label in enumerate(classes.tolist())})[0]
 
 
-def encode_target(labels, classes):
-    """Labels as codes into `classes`, (n,) int64; -1 where missing or marked by a -1 that is no class."""
+def encode_target(labels: Labels, classes: Values) -> Codes:
+    """Labels as codes into `classes`, (n,) int64; -1 for rows whose label is missing, or is -1 and not a class."""
     codes = np.full(len(labels.values), UNLABELLED, dtype=np.int64)
     if labels.missing.all():
         return codes
@@ -110,19 +114,19 @@ def encode_target(labels, classes):
     return codes
 
 
-def warn_of_rare_classes(classes, codes):
-    """Warn of classes that one source row stands for."""
+def warn_of_rare_classes(classes: Values, codes: Codes) -> None:
+    """Warn of classes that have only one source row."""
     rare = classes[np.bincount(codes, minlength=len(classes)) == 1]
     if len(rare):
         warnings.warn(
-            f"Only one source row has the label {_some(rare)}: nothing is known of the spread of such a "
-            "class. Add rows to it, or drop it.",
+            f"Only one source row has the label {_some(rare)}: the spread of such a class is "
+            "unknown. Add rows to it, or drop it.",
             stacklevel=4,
         )
 
 
-def _read_objects(y, where, *, keep_strings):
-    """Values and missing marks of an object array; numbers leave it with a dtype of their own."""
+def _read_objects(y: Values, where: str, *, keep_strings: bool) -> tuple[Values, Mask]:
+    """Values of an object array, and which of them are missing; numbers are returned in a numeric dtype."""
     missing = np.fromiter(map(_is_missing, y), dtype=bool, count=len(y))
     known = y[~missing].tolist()
     strings = all(isinstance(label, str) for label in known)
@@ -141,16 +145,16 @@ def _read_objects(y, where, *, keep_strings):
     return values, missing
 
 
-def _is_missing(label):
+def _is_missing(label: Any) -> bool:
     try:
         return label is None or bool(label != label) or label == ""  # NaN and NaT differ from themselves
-    except TypeError:  # pandas.NA refuses to be true or false
+    except TypeError:  # pandas.NA has no truth value
         return True
-    except ValueError:  # so does an array, which is no label and is told so later
+    except ValueError:  # neither has an array, which is refused later: it is not a label
         return False
 
 
-def _reject_continuous(labels):
+def _reject_continuous(labels: Labels) -> None:
     if labels.values.dtype.kind != "f":
         return
     bad = ~labels.missing & ((labels.values != np.rint(labels.values)) | np.isinf(labels.values))
@@ -162,32 +166,32 @@ def _reject_continuous(labels):
         )
 
 
-def _check_kinds(labels, other_where, other):
-    """Strings and numbers never equal each other, so labels of both kinds are a mistake."""
+def _check_kinds(labels: Labels, other_where: str, other: Values) -> None:
+    """Refuse strings on one side and numbers on the other, which would never be equal."""
     mine, theirs = _kind(labels.known), _kind(other)
     if (mine == "strings") != (theirs == "strings"):
         raise ValueError(
             f"{labels.where} holds {mine}, e.g. {labels.known.tolist()[0]!r}, but the labels of "
-            f"{other_where} are {theirs}, e.g. {other.tolist()[0]!r}. Give both in one kind; mark unlabelled "
+            f"{other_where} are {theirs}, e.g. {other.tolist()[0]!r}. Give both as one kind; mark unlabelled "
             f"target rows with {_marks(theirs != 'strings')}."
         )
 
 
-def _kind(values):
+def _kind(values: Values) -> str:
     return {"b": "booleans", "O": "strings", "U": "strings"}.get(values.dtype.kind, "numbers")
 
 
-def _lookup(values, lookup):
-    """Codes of `values`, and the values that have none. Python's equality: 1, 1.0 and True are one label."""
+def _lookup(values: Values, lookup: Mapping[Any, int]) -> tuple[Codes, Values]:
+    """Codes of `values`, and the values that have none, by Python's equality: 1, 1.0 and True are the same label."""
     unique, inverse = np.unique(values, return_inverse=True)
     codes = np.array([lookup.get(label, _UNKNOWN) for label in unique.tolist()], dtype=np.int64)
     return codes[inverse], unique[codes == _UNKNOWN]
 
 
-def _marks(numeric):
+def _marks(numeric: bool) -> str:
     return "NaN, None or -1" if numeric else "None or ''"
 
 
-def _some(values, limit=5):
+def _some(values: Values, limit: int = 5) -> str:
     more = f" (and {len(values) - limit} more)" if len(values) > limit else ""
     return ", ".join(map(repr, values[:limit].tolist())) + more

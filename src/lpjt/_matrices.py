@@ -1,6 +1,8 @@
 """One matrix through the door: its type, shape, finiteness and column names."""
 
 import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -8,14 +10,13 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from lpjt._sklearn import _get_feature_names
-from lpjt.core.blocks import Chunked
+from lpjt._typing import Array, Codes, Values
+from lpjt.core.blocks import AnyRows, Chunked, Rows, is_sparse
 
-Matrix = np.ndarray | sparse.csr_array | Chunked
-
-_BLOCK = 2**20  # entries looked at together when a non-finite one must be found
+_BLOCK = 2**20  # entries examined together in the search for a non-finite one
 
 
-def open_matrix(X, where, *, min_rows=1):
+def open_matrix(X: Any, where: str, *, min_rows: int = 1) -> tuple[AnyRows, Values | None]:
     """Rows of one domain as a float matrix, and the names of its columns.
 
     Parameters
@@ -28,19 +29,21 @@ def open_matrix(X, where, *, min_rows=1):
 
     Returns
     -------
-    X : ndarray or csr_array, (n, width)
-        float32 stays float32, everything else is float64. Read-only, and a view of the caller's memory
-        where the dtype allows it.
+    X : ndarray, csr_array or Chunked, (n, width)
+        float32 stays float32, everything else becomes float64. Read-only, and a view of the caller's memory if the
+        dtype allows it.
     feature_names : ndarray of object, (width,), or None
-        The columns' names where `X` is a frame whose names are strings.
+        Names of the columns if `X` is a frame whose names are strings.
     """
     X, feature_names = _read_matrix(X, where, min_rows)
     _check_finite(X, where, feature_names)
     return _read_only(X), feature_names
 
 
-def open_rows(X, *, width, feature_names=None, where="X", estimator="LPJT"):
-    """Rows never seen, for a domain of a fitted estimator: validated as in fit.
+def open_rows(
+    X: Any, *, width: int, feature_names: Values | None = None, where: str = "X", estimator: str = "LPJT"
+) -> AnyRows:
+    """New rows of a domain of a fitted estimator, validated as in fit.
 
     Parameters
     ----------
@@ -56,8 +59,8 @@ def open_rows(X, *, width, feature_names=None, where="X", estimator="LPJT"):
 
     Returns
     -------
-    X : ndarray or csr_array, (n, width)
-        As `open_matrix` gives it.
+    X : ndarray, csr_array or Chunked, (n, width)
+        As `open_matrix` returns it.
     """
     X, names = _read_matrix(X, where, 1, lambda names: _check_names(names, feature_names, where, estimator))
     if X.shape[1] != width:
@@ -66,7 +69,9 @@ def open_rows(X, *, width, feature_names=None, where="X", estimator="LPJT"):
     return _read_only(X)
 
 
-def _read_matrix(X, where, min_rows, check_names=lambda names: None):
+def _read_matrix(
+    X: Any, where: str, min_rows: int, check_names: Callable[[Values | None], None] = lambda names: None
+) -> tuple[AnyRows, Values | None]:
     if isinstance(X, list | tuple) and len(X) and len(getattr(X[0], "shape", ())) > 1:
         raise ValueError(
             f"{where} is a {type(X).__name__} of {len(X)} matrices, but a {type(X).__name__} is read as the "
@@ -100,16 +105,39 @@ def _read_matrix(X, where, min_rows, check_names=lambda names: None):
     return X, feature_names
 
 
-def is_on_disk(X):
-    """Whether `X` is an array in a file that is read by slices: HDF5, zarr and their like."""
+def is_dict(given: Any) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether several domains are given by name; scipy's dok format, a dict too, is one matrix."""
+    return isinstance(given, Mapping) and not sparse.issparse(given)
+
+
+def is_on_disk(X: Any) -> bool:
+    """Whether `X` is an array in a file that is read by slices, as those of HDF5 and zarr."""
     return hasattr(X, "chunks") and hasattr(X, "dtype") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
 
 
-def _open_on_disk(X, where, min_rows):
+class _OtherColumns:
+    """Rows on disk with their columns in another order, block by block."""
+
+    def __init__(self, rows: Chunked, columns: Codes) -> None:
+        self._rows, self._columns = rows, columns
+        self.shape, self.dtype = (rows.shape[0], len(columns)), rows.dtype
+
+    def __getitem__(self, rows: slice) -> Array:
+        return self._rows[rows][:, self._columns]
+
+
+def take_columns(X: AnyRows, columns: Codes) -> AnyRows:
+    """Rows with the given columns, in the given order."""
+    return Chunked(_OtherColumns(X, columns)) if isinstance(X, Chunked) else X[:, columns]
+
+
+def _open_on_disk(X: Any, where: str, min_rows: int) -> Chunked:
     if len(X.shape) != 2:
-        raise ValueError(f"{where}: got shape {tuple(X.shape)}, wanted is one row a sample. Reshape it in its file.")
+        raise ValueError(
+            f"{where}: got shape {tuple(X.shape)}, but one row per sample is needed. Reshape it in its file."
+        )
     if np.dtype(X.dtype).kind not in "fiub":
-        raise TypeError(f"{where}: {X.dtype} values on disk are no numbers. Store float32 or float64.")
+        raise TypeError(f"{where}: {X.dtype} values on disk are not numbers. Store float32 or float64.")
     if X.shape[0] < min_rows or X.shape[1] < 1:
         raise ValueError(
             f"{where}: found shape {tuple(X.shape)}, a minimum of {min_rows} rows of 1 column is required."
@@ -117,8 +145,8 @@ def _open_on_disk(X, where, min_rows):
     return Chunked(X)
 
 
-def _as_numbers(X):
-    """`X` as something `check_array` reads without loss: no mask, no date, no float32 made float64."""
+def _as_numbers(X: Any) -> Any:
+    """`X` as something that `check_array` reads without loss: no mask, no dates, no float32 turned into float64."""
     if sparse.issparse(X) or isinstance(X, list | tuple):
         return X
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
@@ -131,27 +159,27 @@ def _as_numbers(X):
     dtypes = X.dtypes if hasattr(X, "columns") else [X.dtype]
     strange = [str(dtype) for dtype in dtypes if getattr(dtype, "kind", "O") in "mMV"]
     if strange:
-        raise TypeError(f"dates, durations and records are no numbers, got {strange[0]}. Convert or drop them.")
+        raise TypeError(f"dates, durations and records are not numbers, got {strange[0]}. Convert or drop them.")
     if X.ndim > 2:
-        raise ValueError(f"got shape {X.shape}, wanted is one row a sample. Use X.reshape(len(X), -1).")
+        raise ValueError(f"got shape {X.shape}, but one row per sample is needed. Use X.reshape(len(X), -1).")
     return X
 
 
-def _check_finite(X, where, feature_names):
-    data = X.data if sparse.issparse(X) else X
+def _check_finite(X: AnyRows, where: str, feature_names: Values | None) -> None:
+    data: Rows = X.data.reshape(-1, 1) if is_sparse(X) else X
     if get_config()["assume_finite"]:
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        # One pass, nothing allocated. The sum of finite float32 may overflow: then the blocks decide.
+        # One pass, nothing allocated. The sum of finite float32 values may overflow: then the blocks decide.
         if not isinstance(data, Chunked) and np.isfinite(data.sum()):
             return
-    position, count = _first_non_finite(data.reshape(len(data), -1) if sparse.issparse(X) else data)
-    if not count:
+    position, count = first_non_finite(data)
+    if position is None:
         return
-    value = data[position[0] : position[0] + 1].ravel()[position[1] if data.ndim == 2 else 0]
-    if sparse.issparse(X):
-        position = np.searchsorted(X.indptr, position[0], side="right") - 1, X.indices[position[0]]
     row, column = position
+    value = data[row : row + 1].ravel()[column]
+    if is_sparse(X):  # then `row` counts the stored entries
+        row, column = int(np.searchsorted(X.indptr, row, side="right") - 1), X.indices[row]
     raise ValueError(
         f"{where} holds {'NaN' if np.isnan(value) else value} at row {row}, column "
         f"{column if feature_names is None else repr(feature_names[column])}"
@@ -164,8 +192,8 @@ def _check_finite(X, where, feature_names):
     )
 
 
-def _first_non_finite(X):
-    """Position of the first non-finite entry of a dense `X`, and how many there are."""
+def first_non_finite(X: Rows) -> tuple[tuple[int, int] | None, int]:
+    """Row and column of the first non-finite entry of dense rows, None if all are finite, and how many there are."""
     first, count = None, 0
     step = max(1, _BLOCK // X.shape[1])
     for start in range(0, len(X), step):
@@ -177,11 +205,11 @@ def _first_non_finite(X):
     return first, count
 
 
-def _read_only(X):
-    """View `X` so that no later stage can write to the caller's memory through it."""
+def _read_only(X: AnyRows) -> AnyRows:
+    """A view of `X` through which no later stage can write to the caller's memory."""
     if isinstance(X, Chunked):
         return X
-    if sparse.issparse(X):
+    if is_sparse(X):
         X.data = _read_only(X.data)
         return X
     view = X.view()
@@ -189,7 +217,7 @@ def _read_only(X):
     return view
 
 
-def _check_names(found, expected, where, estimator):
+def _check_names(found: Values | None, expected: Values | None, where: str, estimator: str) -> None:
     """Compare column names with those of fit, in scikit-learn's words."""
     if found is None and expected is None:
         return
@@ -211,5 +239,5 @@ def _check_names(found, expected, where, estimator):
         raise ValueError(message)
 
 
-def _bullets(names):
+def _bullets(names: list[str]) -> str:
     return "".join(f"- {name}\n" for name in names[:5]) + ("- ...\n" if len(names) > 5 else "")

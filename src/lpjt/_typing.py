@@ -1,6 +1,6 @@
 """Array types of the annotations; the shapes are in the docstrings."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,3 +13,6 @@ Codes: TypeAlias = npt.NDArray[np.integer]
 
 #: True or false per row.
 Mask: TypeAlias = npt.NDArray[np.bool_]
+
+#: Labels and column names in the caller's own dtype.
+Values: TypeAlias = npt.NDArray[Any]

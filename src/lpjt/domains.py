@@ -1,14 +1,14 @@
 """The one door: arrays, frames, sparse matrices, dicts of them or one stack come in, validated domains go on.
 
-Past it nobody checks again. Nothing that comes in is written to, and nothing is copied that need not be.
+Nothing is checked again later. The input is never written to, and copied only if it must be.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from scipy.sparse import issparse
 
 from lpjt._labels import (
     UNLABELLED,
@@ -19,70 +19,73 @@ from lpjt._labels import (
     source_classes,
     warn_of_rare_classes,
 )
-from lpjt._matrices import Matrix, open_matrix, open_rows
+from lpjt._matrices import is_dict, open_matrix, open_rows, take_columns
+from lpjt._stacks import split_stack
+from lpjt._typing import Codes, Values
+from lpjt.core.blocks import AnyRows
 
-__all__ = ["UNLABELLED", "Domain", "Domains", "Matrix", "open_domains", "open_rows"]
+__all__ = ["UNLABELLED", "Domain", "Domains", "is_dict", "open_domains", "open_rows", "take_columns"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
     """Rows of one domain."""
 
-    name: str  # "source", "target", the caller's key, or e.g. "target_-1" where `sample_domain` says -1
-    X: Matrix  # (n, width), float32 or float64, read-only
-    y: np.ndarray  # (n,) int64 codes into the classes, -1 where unlabelled
-    feature_names: np.ndarray | None  # (width,) of object, in the caller's order
-    columns: np.ndarray | None = None  # (width,) the caller's column of each column of X; None for the same order
+    name: str  # "source", "target", the caller's key, or e.g. "target_-1" if `sample_domain` is -1
+    X: AnyRows  # (n, width), float32 or float64, read-only; a Dask array in a fit on Dask arrays
+    y: Codes  # (n,) codes into the classes, -1 where unlabelled; a Dask array if X is one
+    feature_names: Values | None  # (width,) of object, in the caller's order
+    columns: Codes | None = None  # (width,) the caller's column of each column of X; None for the same order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domains:
-    """All that came through the door, and how results go back out."""
+    """All validated domains, and how results are returned to the caller."""
 
     sources: tuple[Domain, ...]
-    targets: tuple[Domain, ...]  # empty where the caller gave none
-    classes: np.ndarray  # sorted labels of the sources, in the caller's dtype
+    targets: tuple[Domain, ...]  # empty if the caller gave none
+    classes: Values  # sorted labels of the sources, in the caller's dtype
     named_sources: bool = False  # the caller gave a dict
     named_targets: bool = False
-    # Of a stack: each domain's places among the rows of its side, in the caller's order.
-    source_rows: tuple[np.ndarray, ...] | None = None
-    target_rows: tuple[np.ndarray, ...] | None = None
+    # Of a stack: positions of each domain's rows among all rows of its side, in the caller's order.
+    source_rows: tuple[Codes, ...] | None = None
+    target_rows: tuple[Codes, ...] | None = None
 
     @property
     def all(self) -> tuple[Domain, ...]:
         """All domains, sources first."""
         return (*self.sources, *self.targets)
 
-    def join_sources(self, parts):
-        """Give one array for each source back in the shape in which the caller gave the sources.
+    def join_sources(self, parts: Sequence[Any]) -> Any:
+        """Arrays, one per source, in the form in which the caller gave the sources.
 
-        A dict for a dict, one array otherwise; of a stack, with a row for each source row, in their order.
+        A dict for a dict, one array otherwise; for a stack, with one row per source row, in their order.
         """
         return _join(parts, self.sources, self.source_rows, self.named_sources)
 
-    def join_targets(self, parts):
-        """Do what `join_sources` does, for the targets; None where there is no target."""
+    def join_targets(self, parts: Sequence[Any]) -> Any:
+        """As `join_sources`, for the targets; None if there is no target."""
         return _join(parts, self.targets, self.target_rows, self.named_targets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """A domain whose labels are not yet codes; `labels` is None where nothing is labelled."""
+    """A domain whose labels are not yet codes; `labels` is None if no row is labelled."""
 
     where: str
     name: str
-    X: Matrix
-    feature_names: np.ndarray | None
+    X: AnyRows
+    feature_names: Values | None
     labels: Labels | None
-    columns: np.ndarray | None = None
+    columns: Codes | None = None
 
-    def encode(self, encoder, classes):
+    def encode(self, encoder: Callable[[Labels, Values], Codes], classes: Values) -> Domain:
         nothing = np.full(self.X.shape[0], UNLABELLED, dtype=np.int64)
         y = nothing if self.labels is None else encoder(self.labels, classes)
         return Domain(self.name, self.X, y, self.feature_names, self.columns)
 
 
-def open_domains(X, y, X_target=None, y_target=None, *, sample_domain=None):
+def open_domains(X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None) -> Domains:
     """Validate what the caller gave to `fit`.
 
     Parameters
@@ -90,12 +93,12 @@ def open_domains(X, y, X_target=None, y_target=None, *, sample_domain=None):
     X : matrix, (n_source, width), or dict of name to matrix
         Rows of the source, of several sources by name, or, with `sample_domain`, of all domains in one stack.
     y : labels, (n_source,), or dict of name to labels
-        Integers, strings or booleans, in any container. In a stack the target rows have a label or a mark.
+        Integers, strings or booleans, in any container. In a stack, target rows have a label or a missing mark.
     X_target : matrix, (n_target, width), dict of name to matrix, or None
         Rows of the target or of several targets. Without it there are no targets.
     y_target : labels, (n_target,), dict of name to labels, or None
-        Labels where there are any. None, NaN, pandas.NA, the empty string, and -1 where that is no class of
-        the source, mark a row as unlabelled; so does a key that a dict lacks.
+        Labels of some rows. None, NaN, pandas.NA, the empty string, and -1 unless that is a class of the source, mark
+        a row as unlabelled; a target that is not a key of the dict has no labels.
     sample_domain : integers, (n,), or None
         The domain of each row of a stack: 0 and above are sources, below 0 targets.
 
@@ -112,19 +115,16 @@ def open_domains(X, y, X_target=None, y_target=None, *, sample_domain=None):
         raise ValueError("y_target was given without X_target. Give the target's rows too, or neither.")
     sources = read_parts(X, y, "source", _read_part)
     targets = [] if X_target is None else read_parts(X_target, y_target, "target", _read_part)
-    shared = {part.name for part in sources} & {part.name for part in targets}
-    if shared:
-        raise ValueError(f"{_quoted(shared)} names a source and a target. Names must differ.")
+    check_names_differ(sources, targets)
     if X_target is None:
         _refuse_marks(sources)
-    sources, targets = match_names(sources, sources[0]), match_names(targets, sources[0])
-    named = {"named_sources": _is_dict(X), "named_targets": _is_dict(X_target)}
-    return _close(sources, targets, named)
+    sources, targets = _match_names(sources, sources[0]), _match_names(targets, sources[0])
+    return _close(sources, targets, {"named_sources": is_dict(X), "named_targets": is_dict(X_target)})
 
 
-def _close(sources, targets, layout):
+def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -> Domains:
     """Turn labels into codes once all of them are read."""
-    classes = source_classes([part.labels for part in sources])
+    classes = source_classes([part.labels for part in sources if part.labels is not None])
     domains = Domains(
         tuple(part.encode(encode_source, classes) for part in sources),
         tuple(part.encode(encode_target, classes) for part in targets),
@@ -136,11 +136,22 @@ def _close(sources, targets, layout):
     return domains
 
 
-def read_parts(X, y, side, read_part):
+class Named(Protocol):
+    """A part of a domain that has been read; each engine has its own."""
+
+    @property
+    def name(self) -> str:
+        """Name of the domain."""
+
+
+AnyPart = TypeVar("AnyPart", bound=Named)
+
+
+def read_parts(X: Any, y: Any, side: str, read_part: Callable[[Any, Any, str, str, str], AnyPart]) -> list[AnyPart]:
     """Parts of one side, "source" or "target", by ``read_part``: one, or one for each key of a dict."""
     x_name, y_name = ("X", "y") if side == "source" else ("X_target", "y_target")
-    if not _is_dict(X):
-        if _is_dict(y):
+    if not is_dict(X):
+        if is_dict(y):
             raise ValueError(f"{y_name} is a dict, but {x_name} is not. Give dicts of the same keys, or no dict.")
         return [read_part(X, y, side, x_name, y_name)]
     _check_keys(X, y, side, x_name, y_name)
@@ -148,21 +159,28 @@ def read_parts(X, y, side, read_part):
     return [read_part(X[name], labels.get(name), name, f"X_{side} {name!r}", f"y_{side} {name!r}") for name in X]
 
 
-def _read_part(X, y, name, x_where, y_where):
-    X, feature_names = open_matrix(X, x_where, min_rows=2)
-    labels = None if y is None else read_labels(y, X.shape[0], y_where, of=x_where)
-    return _Part(x_where, name, X, feature_names, labels)
+def check_names_differ(sources: Iterable[Named], targets: Iterable[Named]) -> None:
+    """Refuse a name that a source and a target share."""
+    shared = {part.name for part in sources} & {part.name for part in targets}
+    if shared:
+        raise ValueError(f"{_quoted(shared)} is the name of a source and of a target. Names must differ.")
 
 
-def _check_keys(X, y, side, x_name, y_name):
+def _read_part(X: Any, y: Any, name: str, x_where: str, y_where: str) -> _Part:
+    rows, feature_names = open_matrix(X, x_where, min_rows=2)
+    labels = None if y is None else read_labels(y, rows.shape[0], y_where, of=x_where)
+    return _Part(x_where, name, rows, feature_names, labels)
+
+
+def _check_keys(X: Any, y: Any, side: str, x_name: str, y_name: str) -> None:
     if not len(X):
         raise ValueError(f"{x_name} is an empty dict. Give at least one {side}, e.g. {{'photo': X1}}.")
-    strange = [name for name in X if not isinstance(name, str)]
-    if strange:
-        raise ValueError(f"{x_name} has the key {strange[0]!r}. Names of domains are strings, e.g. 'photo'.")
+    others = [name for name in X if not isinstance(name, str)]
+    if others:
+        raise ValueError(f"{x_name} has the key {others[0]!r}. Names of domains are strings, e.g. 'photo'.")
     if y is None and side == "target":
         return
-    if not _is_dict(y):
+    if not is_dict(y):
         raise ValueError(f"{x_name} is a dict, but {y_name} is not. Give {y_name} as a dict of the same keys.")
     surplus = [name for name in y if name not in X]
     lacking = [name for name in X if y.get(name) is None] if side == "source" else []
@@ -175,75 +193,40 @@ def _check_keys(X, y, side, x_name, y_name):
         )
 
 
-def _check_only_stack(X, y, X_target, y_target):
+def _check_only_stack(X: Any, y: Any, X_target: Any, y_target: Any) -> None:
     if X_target is not None or y_target is not None:
         raise ValueError(
             "X_target and y_target cannot be given with `sample_domain`, which marks the target rows of X. "
             "Give one or the other."
         )
-    if _is_dict(X) or _is_dict(y):
+    if is_dict(X) or is_dict(y):
         raise ValueError(
             "A dict cannot be given with `sample_domain`. Give X and y as one stack of all domains, "
             "or leave `sample_domain` out."
         )
 
 
-def _unstack(X, y, sample_domain):
-    """Split a stack into sources and targets, and say where their rows were."""
-    X, feature_names = open_matrix(X, "X", min_rows=2)
-    labels = read_labels(y, X.shape[0], "y")
-    domain = _read_sample_domain(sample_domain, X.shape[0])
+def _unstack(X: Any, y: Any, sample_domain: Any) -> tuple[list[_Part], list[_Part], dict[str, Any]]:
+    """Sources and targets of a stack, and the positions of their rows."""
+    stack, feature_names = open_matrix(X, "X", min_rows=2)
+    labels = read_labels(y, stack.shape[0], "y")
     parts: dict[str, list[_Part]] = {"source": [], "target": []}
-    places: dict[str, list[np.ndarray]] = {"source": [], "target": []}
-    for value in np.unique(domain).tolist():
-        rows = np.flatnonzero(domain == value)
-        where = f"X where `sample_domain` is {value}"
-        if len(rows) < 2:
-            raise ValueError(f"{where}: found 1 sample while a minimum of 2 is required. Add rows or drop it.")
-        side = "source" if value >= 0 else "target"
-        parts[side].append(_Part(where, f"{side}_{value}", _take_rows(X, rows), feature_names, labels.take(rows)))
-        of_side = domain >= 0 if side == "source" else domain < 0
-        places[side].append(np.cumsum(of_side)[rows] - 1)
+    places: dict[str, list[Codes]] = {"source": [], "target": []}
+    for slot in split_stack(sample_domain, stack.shape[0]):
+        rows = _take_rows(stack, slot.rows)
+        parts[slot.side].append(_Part(slot.where, slot.name, rows, feature_names, labels.take(slot.rows)))
+        places[slot.side].append(slot.places)
     layout = {"source_rows": tuple(places["source"]), "target_rows": tuple(places["target"])}
     return parts["source"], parts["target"], layout
 
 
-def _read_sample_domain(sample_domain, n_rows):
-    given = np.asarray(sample_domain)
-    if given.shape != (n_rows,):
-        raise ValueError(f"`sample_domain` has shape {given.shape}, but X has {n_rows} rows. Give one value a row.")
-    try:
-        with np.errstate(invalid="ignore"):  # NaN is found by comparing
-            domain = given.astype(np.int64)
-        whole = given.dtype.kind in "iufO" and bool((domain == given).all())
-    except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole:
-        raise ValueError(
-            "`sample_domain` must hold integers, 0 and above for source rows, below 0 for target rows; "
-            f"got {given.dtype} values, e.g. {given[:5].tolist()}."
-        )
-    values = np.unique(domain).tolist()
-    if values[0] >= 0:
-        raise ValueError(
-            "No target samples: `sample_domain` has no negative value. Mark target rows with a negative "
-            f"domain label, e.g. -2; got labels {values}."
-        )
-    if values[-1] < 0:
-        raise ValueError(
-            "No source samples: `sample_domain` has only negative values. Mark source rows with a domain "
-            f"label of 0 or above, e.g. 1; got labels {values}."
-        )
-    return domain
-
-
-def _take_rows(X, rows):
-    if rows[-1] - rows[0] + 1 == len(rows):  # neighbouring rows of a dense stack are a view, not a copy
+def _take_rows(X: AnyRows, rows: Codes) -> AnyRows:
+    if rows[-1] - rows[0] + 1 == len(rows):  # consecutive rows of a dense stack are a view, not a copy
         return X[rows[0] : rows[-1] + 1]
     return X[rows]
 
 
-def _join(parts, domains, rows, named):
+def _join(parts: Sequence[Any], domains: Sequence[Domain], rows: Sequence[Codes] | None, named: bool) -> Any:
     if named:
         return {domain.name: part for domain, part in zip(domains, parts, strict=True)}
     if rows is None:
@@ -254,50 +237,44 @@ def _join(parts, domains, rows, named):
     return joined
 
 
-def match_names(parts, first):
-    """Parts whose columns have the names of the first source's, in its order.
+def _match_names(parts: list[_Part], first: _Part) -> list[_Part]:
+    """Parts with the columns that have the names of the first source's in its order.
 
-    Columns with other names are matched by position, with a warning if only some of the names are shared.
+    Other columns are matched by position, with a warning if the two domains share only some of the names.
     """
-    if first.feature_names is None:
-        return parts
-    return [part if part.feature_names is None else _order_like(first, part) for part in parts]
+    return [_order_like(first, part) for part in parts]
 
 
-def _order_like(first, part):
+def _order_like(first: _Part, part: _Part) -> _Part:
     wanted, found = first.feature_names, part.feature_names
-    if np.array_equal(wanted, found):
+    if wanted is None or found is None or np.array_equal(wanted, found):
         return part
     shared = set(wanted) & set(found)
     if len(shared) == len(wanted) == len(found):
         place = {name: i for i, name in enumerate(found)}
         columns = np.array([place[name] for name in wanted])
-        return replace(part, X=part.X[:, columns], columns=columns)
+        return replace(part, X=take_columns(part.X, columns), columns=columns)
     if shared and len(wanted) == len(found):
-        strange = sorted(set(map(str, found)) - set(map(str, wanted)))
+        others = sorted(set(map(str, found)) - set(map(str, wanted)))
         warnings.warn(
-            f"{part.where} has columns that {first.where} lacks, e.g. {strange[0]!r}, so columns are matched by "
+            f"{part.where} has columns that {first.where} lacks, e.g. {others[0]!r}, so columns are matched by "
             "position. Give both the same column names to match them by name.",
             stacklevel=4,
         )
     return part
 
 
-def _refuse_marks(sources):
-    """Refuse a stack of both domains that came without `sample_domain`: its unlabelled rows look like a class -1."""
-    for part in sources:
-        values = part.labels.known
+def _refuse_marks(sources: list[_Part]) -> None:
+    """Refuse a stack of both domains without `sample_domain`: its unlabelled rows look like a class -1."""
+    for labels in [part.labels for part in sources if part.labels is not None]:
+        values = labels.known
         if values.dtype.kind in "if" and (values == UNLABELLED).any() and len(np.unique(values)) > 2:
             raise ValueError(
-                f"{part.labels.where} holds -1, which marks unlabelled rows, but neither `X_target` nor "
+                f"{labels.where} holds -1, which marks unlabelled rows, but neither `X_target` nor "
                 "`sample_domain` says which rows are the target's. Give fit(X, y, X_target), or "
                 "fit(X, y, sample_domain=...) with negative values for target rows. If -1 is a class, rename it."
             )
 
 
-def _is_dict(given):
-    return isinstance(given, Mapping) and not issparse(given)  # scipy's dok format is a dict by descent
-
-
-def _quoted(names):
+def _quoted(names: Iterable[str]) -> str:
     return ", ".join(sorted(map(repr, names)))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from lpjt._threads import threads
 from lpjt.classifiers import MANY_NEW_ROWS, Predictor
 from lpjt.core.coordinates import Coordinates, to_coordinates
-from lpjt.domains import Domains, open_rows
+from lpjt.domains import Domains, open_rows, take_columns
 from lpjt.engines import is_lazy
 from lpjt.fitting import Engine, Outcome
 from lpjt.fitting.whole import embed_block
@@ -89,7 +89,13 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     def _apply_lazily(self, method: str, X: Any, domain: str) -> Any:
         from lpjt.engines.dask.results import apply_lazily
 
-        return apply_lazily(self, method, X, domain)
+        columns, dtype = {
+            "transform": (self._n_features_out, None),
+            "predict_proba": (len(self.classes_), np.dtype(np.float64)),
+            "predict": (None, self.classes_.dtype),
+        }[method]
+        width = self._widths[self._domain(domain)]
+        return apply_lazily(self, method, X, domain, width=width, columns=columns, dtype=dtype)
 
     def _embed(self, rows: Any, name: str) -> npt.NDArray[Any]:
         return embed_block(rows, map_to=self._coordinates[name], projection=self.projections_[name])
@@ -102,7 +108,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     def _open(self, X: Any, name: str) -> Any:
         rows = open_rows(X, width=self._widths[name], feature_names=self._feature_names[name])
         columns = self._columns[name]
-        return rows if columns is None else rows[:, columns]
+        return rows if columns is None else take_columns(rows, columns)
 
     def _domain(self, domain: str) -> str:
         """Name of a domain: its own, or "source" or "target" if there is only one."""

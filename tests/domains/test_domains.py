@@ -63,8 +63,8 @@ def test_plain_arrays_come_back_plain():
         ((X, {"a": Y}), "y is a dict, but X is not"),
         ((X, Y, {"c": X}, Y), "X_target is a dict, but y_target is not"),
         ((X, Y, {"c": X}, {"d": Y}), "The keys of X_target and y_target differ: X_target lacks 'd'"),
-        (({"a": X}, {"a": Y}, {"a": X}), "'a' names a source and a target. Names must differ"),
-        ((X, Y, {"source": X}), "'source' names a source and a target"),
+        (({"a": X}, {"a": Y}, {"a": X}), "'a' is the name of a source and of a target. Names must differ"),
+        ((X, Y, {"source": X}), "'source' is the name of a source and of a target"),
         (({"a": X, "b": X}, {"a": Y, "b": Y[:3]}), "y_source 'b' has 3 labels, but X_source 'b' has 6 rows"),
         (
             ({"a": X, "b": X}, {"a": Y, "b": Y.astype(str)}),

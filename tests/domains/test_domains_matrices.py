@@ -110,7 +110,7 @@ def test_pandas_frames():
     assert "X holds NaN at row 2, column 'a'." in refusal(nullable, Y)
     assert_array_equal(open_domains(nullable.drop(2), Y[:5]).sources[0].X[:, 0], [1, 2, 4, 5, 6])
     dates = pd.DataFrame({"a": X[:, 0], "when": pd.to_datetime(["2020-01-01"] * 6)})
-    assert "dates, durations and records are no numbers" in refusal(dates, Y, error=TypeError)
+    assert "dates, durations and records are not numbers" in refusal(dates, Y, error=TypeError)
     mixed = pd.DataFrame({"a": X[:, 0], 2: X[:, 1]})
     assert refusal(mixed, Y, error=TypeError).startswith("X: Feature names are only supported if")
     sparse_frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X), columns=["a", "b"])
@@ -199,7 +199,7 @@ def test_assume_finite_is_respected():
             "could not convert string to float: 'red'. Encode or drop",
         ),
         (with_value(10**400, dtype=object), ValueError, "X: int too large to convert to float"),
-        (X.astype("M8[D]"), TypeError, r"dates, durations and records are no numbers, got datetime64\[D\]"),
+        (X.astype("M8[D]"), TypeError, r"dates, durations and records are not numbers, got datetime64\[D\]"),
         ([[1, 2], [3]], ValueError, "X: .*inhomogeneous"),
         (
             [X, X[:, :1]],

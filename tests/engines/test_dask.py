@@ -207,9 +207,9 @@ def of_strings():
 FAULTS = [
     (unknown_sizes, {}, ValueError, r"unknown sizes.*X = X.compute_chunk_sizes\(\)"),
     (other_widths, {}, ValueError, r"X: block 1 has shape \(15, 3\), but its chunks say \(15, 4\)"),
-    (of_strings, {}, TypeError, "X holds <U32, which are no numbers"),
+    (of_strings, {}, TypeError, "X holds <U32, which are not numbers"),
     (lambda: lazy(HOLES, 10), {}, ValueError, "X holds NaN at row 20, column 1.*nan_to_num"),
-    (lambda: lazy(ROWS, 10)[0], {}, ValueError, "got 1 dimensions, wanted are two"),
+    (lambda: lazy(ROWS, 10)[0], {}, ValueError, "got 1 dimensions, but two are needed"),
     (lambda: lazy(ROWS, 10)[:1], {}, ValueError, "found 1 sample while a minimum of 2"),
     (lambda: lazy(ROWS, 10).map_blocks(sparse.csr_array), {}, ValueError, "block 0 is a csr_array.*toarray"),
     (lambda: lazy(ROWS, 10), {"sample_size": 3}, ValueError, "sample_size=3 is too small for 2 classes.*at least 4"),

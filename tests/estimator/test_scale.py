@@ -122,6 +122,18 @@ def test_hdf5_rows(tmp_path, monkeypatch):
         assert_array_equal(model.predict(target), model.predict(X_target.astype(np.float32)))
 
 
+def test_new_rows_on_disk_have_the_columns_of_the_target_of_fit(tmp_path):
+    h5py, pd = pytest.importorskip("h5py"), pytest.importorskip("pandas")
+    names = [f"column {i}" for i in range(X.shape[1])]
+    source, target = pd.DataFrame(X, columns=names), pd.DataFrame(X_target, columns=names)[names[::-1]]
+    model = LPJT(random_state=0, max_iter=2, tol=1.0).fit(source, y, target)
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        file["target"] = target.to_numpy()
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            on_disk = model.predict_proba(file["target"])
+    assert_array_equal(on_disk, model.predict_proba(target))
+
+
 def test_rows_on_disk_are_read_in_any_order(monkeypatch):
     class Stored:
         """Only slices, as in a file."""
@@ -144,7 +156,7 @@ def test_rows_on_disk_are_read_in_any_order(monkeypatch):
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (np.zeros((4, 3, 2)), ValueError, "one row a sample"),
+        (np.zeros((4, 3, 2)), ValueError, "one row per sample"),
         (np.full((20, 3), np.nan), ValueError, "NaN at row 0, column 0"),
         (np.full((20, 3), b"a"), TypeError, "no numbers"),
         (np.zeros((1, 3)), ValueError, "minimum of 2"),

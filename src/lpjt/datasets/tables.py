@@ -33,24 +33,26 @@ def _crossed(sources: str, targets: str) -> tuple[str, ...]:
     return tuple(f"{source} to {target}" for source, target in product(sources.split(), targets.split()))
 
 
-def _homogeneous(name, title, domains, normalisation, *sets, remark="") -> TableSpec:
+def _homogeneous(name: str, title: str, domains: str, normalisation: str, *sets: str, remark: str = "") -> TableSpec:
     return TableSpec(
         name, title, "homogeneous", _all_pairs(domains), normalisation, remark=remark, sets=sets or (name,)
     )
 
 
-def _few(name, title, domains, normalisation, remark="") -> TableSpec:
+def _few(name: str, title: str, domains: str, normalisation: str, remark: str = "") -> TableSpec:
     pairs = _all_pairs(domains)
     return TableSpec(f"{name}-few", title, "few", pairs, normalisation, 20, 3, True, remark, (name,))
 
 
-def _heterogeneous(name, title, sets, sources="C A W", targets="C A W", remark="") -> TableSpec:
+def _heterogeneous(
+    name: str, title: str, sets: tuple[str, str], sources: str = "C A W", targets: str = "C A W", remark: str = ""
+) -> TableSpec:
     # Unit rows: what the authors' program for heterogeneous domains does to every kind of feature.
     pairs = _crossed(sources, targets)
     return TableSpec(name, title, "heterogeneous", pairs, "unit", 20, 3, True, remark, sets)
 
 
-def _no_shift(name, title, remark) -> TableSpec:
+def _no_shift(name: str, title: str, remark: str) -> TableSpec:
     sets = ("digits", "pie", "surf", "efficientnet", "coil")
     return TableSpec(name, title, "no-shift", HALVED, "unit", None, None, True, remark, sets)
 
@@ -61,14 +63,14 @@ HALVED = (
 )  # fmt: skip
 
 # Scalings. Pixels: rows of unit length, with which the nearest neighbour gives the published figures (65.94 and 44.70
-# for the digits, 83.61 and 82.78 for COIL); but for PIE z-scores, then unit rows, as the paper says of its table and
-# its figures of GFK confirm (45.49 from 05 to 07; 45.7 here, and 25.7 on unit rows alone, which JDA's paper has).
-# SURF: rows of sum 1, then z-score, as JDA, TJM and GFK did; it gives their 23.70 from C to A. Deep features: the same
-# two steps, as JGSA's and MEDA's programs did with DeCAF6 (whose cells are never negative); the paper has unit rows,
-# then z-score, which differs by one factor per row. (Nearest-neighbour figures printed for DeCAF6, 98.7 from W to D and
-# 89.2 from D to W, are of raw rows.) On EfficientNet most methods do better with unit rows, which no one who has no
-# target labels would know: a table of its own shows it. Counts of words: unit rows. Where few rows are labelled, deep
-# features have unit rows, as in the authors' program for that protocol.
+# for the digits, 83.61 and 82.78 for COIL). PIE is the exception: z-scores, then unit rows, as the paper says of its
+# table and as its figures of GFK confirm (45.49 from 05 to 07; 45.7 here, and 25.7 on unit rows alone, which JDA's
+# paper has). SURF: rows of sum 1, then z-scores, as JDA, TJM and GFK did; it gives their 23.70 from C to A. Deep
+# features: the same two steps, as JGSA's and MEDA's programs did with DeCAF6 (whose entries are never negative); the
+# paper has unit rows, then z-scores, which differs by one factor per row. (Nearest-neighbour figures printed for
+# DeCAF6, 98.7 from W to D and 89.2 from D to W, are of raw rows.) On EfficientNet most methods do better with unit
+# rows, which cannot be known without target labels: a table of its own shows it. Counts of words: unit rows. If few
+# rows are labelled, deep features have unit rows, as in the authors' program for that protocol.
 _EXTRACTED = "Extracted features: no published figure applies."
 _SPEC_LIST = (
     _homogeneous("digits", "MNIST and USPS, 2000 + 1800 digits", "MNIST USPS", "unit"),

@@ -3,11 +3,9 @@
 Nothing here imports dask before a Dask array is given.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
-from scipy import sparse
-
+from lpjt.domains import is_dict
 from lpjt.engines.local import LocalEngine
 
 __all__ = ["LocalEngine", "choose_engine", "is_lazy"]
@@ -20,12 +18,8 @@ def is_lazy(X: Any) -> bool:
 
 def choose_engine(*given: Any) -> Any:
     """Engine of the rows given to `fit`: Dask's if any of them, or any value of a dict, is a Dask collection."""
-    if not any(is_lazy(X) or (_is_dict(X) and any(map(is_lazy, X.values()))) for X in given):
+    if not any(is_lazy(X) or (is_dict(X) and any(map(is_lazy, X.values()))) for X in given):
         return LocalEngine()
     from lpjt.engines.dask import DaskEngine
 
     return DaskEngine()
-
-
-def _is_dict(given: Any) -> bool:
-    return isinstance(given, Mapping) and not sparse.issparse(given)

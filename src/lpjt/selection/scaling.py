@@ -1,56 +1,60 @@
 """Which scaling suits the domains, before anything is projected."""
 
-import numpy as np
-from scipy import sparse
+from collections.abc import Sequence
 
+import numpy as np
+
+from lpjt._typing import Array, Codes
 from lpjt.classifiers import Propagation
 from lpjt.core import coordinates
-from lpjt.core.blocks import stack_rows
+from lpjt.core.blocks import Rows, is_sparse, stack_rows
+from lpjt.core.coordinates import Scaling
+from lpjt.domains import Domain, Domains
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
 
-#: So many rows of each domain are looked at, and for so many of them nearest rows are sought among these. Thinner
-#: domains would not do: with fewer rows of a class others come nearer, in one scaling more than in another.
-MAX_ROWS, ASKED = 4000, 1000
+#: Upper bounds on the rows per domain that are compared, and on those of them whose nearest rows are sought. Fewer rows
+#: would bias the choice: as a class gets sparser, other classes come nearer, in one scaling more than in another.
+MAX_ROWS, MAX_QUERIES = 4000, 1000
 
 
 class Scalings:
-    """Scalings of the domains, each by itself, found once for each kind."""
+    """Scalings of each domain by its own statistics, computed once for each kind."""
 
-    def __init__(self, domains):
+    def __init__(self, domains: Domains) -> None:
         self.domains = domains
-        self._found: dict = {}
+        self._found: dict[str, tuple[Scaling, ...]] = {}
 
-    def of(self, kind):
+    def of(self, kind: str) -> tuple[Scaling, ...]:
         """Scaling of each domain, sources first."""
         if kind not in self._found:
-            everything = [*self.domains.sources, *self.domains.targets]
-            self._found[kind] = tuple(coordinates.fit_scaling(d.X, kind) for d in everything)
+            self._found[kind] = tuple(coordinates.fit_scaling(d.X, kind) for d in self.domains.all)
         return self._found[kind]
 
-    def of_sources(self, kind):
+    def of_sources(self, kind: str) -> Scaling:
         """One scaling for the rows of all sources together."""
         if len(self.domains.sources) == 1:
             return self.of(kind)[0]
         return coordinates.joint_scaling([d.X for d in self.domains.sources], kind)
 
 
-def choose_scaling(domains, kinds, scalings):
-    """Name of the scaling under which the source's classes are separate and the first labels of the target agree.
+def choose_scaling(domains: Domains, kinds: Sequence[str], scalings: Scalings) -> str:
+    """Name of the scaling that separates the source classes best and whose first target labels agree best with them.
 
-    Each scaling is judged by three shares, none of which needs a target label: source rows whose nearest other source
-    row has their label; source rows whose nearest target row is given their label; and the mutual information of
-    target rows and first labels. Where widths differ only the first is to be had, of every domain's labelled rows.
+    Each scaling is judged by three numbers, none of which needs a target label: the share of source rows whose nearest
+    other source row has their label; the share of source rows whose nearest target row is given their label; and the
+    mutual information of target rows and first labels. If widths differ, only the first is available, for the
+    labelled rows of each domain.
 
     Parameters
     ----------
     domains : Domains
-    kinds : tuple of str
-        As for `core.coordinates.fit_scaling`. The first is taken where rows are sparse.
+    kinds : sequence of str
+        As for `core.coordinates.fit_scaling`. The first is used if rows are sparse.
     scalings : Scalings
     """
-    everything = [*domains.sources, *domains.targets]
-    if len(kinds) == 1 or any(sparse.issparse(d.X) for d in everything):
+    everything = domains.all
+    if len(kinds) == 1 or any(is_sparse(d.X) for d in everything):
         return kinds[0]
     if len({d.X.shape[1] for d in everything}) > 1:
         return max(kinds, key=lambda kind: sum(map(_separation, everything, scalings.of(kind))))
@@ -58,29 +62,28 @@ def choose_scaling(domains, kinds, scalings):
     rows = [every_few(d.X, MAX_ROWS) for d in everything]
     n_sources = len(domains.sources)
 
-    def merit(kind):
+    def merit(kind: str) -> float:
         scaled = list(map(_scaled, rows, scalings.of(kind)))
         return _merit(stack_rows(scaled[:n_sources]), y, stack_rows(scaled[n_sources:]), len(domains.classes))
 
     return max(kinds, key=merit)
 
 
-def _merit(source, y, target, n_classes):
+def _merit(source: Array, y: Codes, target: Array, n_classes: int) -> float:
     F = Propagation().start(source, np.eye(n_classes)[y], target)
-    nearest = evidence.nearest_targets(every_few(source, ASKED), target)
-    reverse = evidence.reverse_agreement(nearest, F.argmax(axis=1), every_few(y, ASKED))
-    return evidence.mutual_information(F) + reverse + evidence.class_separation(source, y, n_asked=ASKED)
+    nearest = evidence.nearest_targets(every_few(source, MAX_QUERIES), target)
+    reverse = evidence.reverse_agreement(nearest, F.argmax(axis=1), every_few(y, MAX_QUERIES))
+    return evidence.mutual_information(F) + reverse + evidence.class_separation(source, y, max_queries=MAX_QUERIES)
 
 
-def _separation(domain, scaling):
-    """Separation of the classes among the labelled rows of one domain; 0 where there are none to compare."""
-    known = np.flatnonzero(domain.y >= 0)
+def _separation(domain: Domain, scaling: Scaling) -> float:
+    """Separation of the classes among the labelled rows of one domain; 0 if there are none to compare."""
+    known = every_few(np.flatnonzero(domain.y >= 0), MAX_ROWS)
     if len(known) < 2:
         return 0.0
-    known = every_few(known, MAX_ROWS)
-    return evidence.class_separation(_scaled(domain.X[known], scaling), domain.y[known], n_asked=ASKED)
+    return evidence.class_separation(_scaled(domain.X[known], scaling), domain.y[known], max_queries=MAX_QUERIES)
 
 
-def _scaled(rows, scaling):
-    """Scaled rows in float32: shares are compared here, and searches take half the time."""
+def _scaled(rows: Rows, scaling: Scaling) -> Array:
+    """Scaled rows in float32, which is exact enough to compare shares and halves the time of a search."""
     return coordinates.scale_to_float32(rows, scaling)

@@ -1,26 +1,29 @@
 """Labels without adaptation: whether there is a shift at all, and the classifier to use if there is none."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from lpjt.classifiers import FittedClassifier
+from lpjt._typing import Array, Codes
+from lpjt.classifiers import FittedClassifier, Predictor
 from lpjt.core import coordinates
-from lpjt.core.blocks import row_blocks, stack_rows
+from lpjt.core.blocks import Rows, is_sparse, row_blocks, stack_rows
+from lpjt.core.coordinates import Scaling
 from lpjt.core.directions import leading_directions
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import unit_rows
+from lpjt.domains import Domain, Domains
 from lpjt.selection.evidence import domain_mixing, every_few
 
-#: Below the first value of `domain_mixing`, by nearest-neighbour labels, the domains are apart, and better labels are
-#: not worth their cost; above the second, by the better labels, the domains are one. Set between what halves of one
-#: real domain have, whatever their class proportions, and what pairs of different domains have.
+#: If `domain_mixing` by nearest-neighbour labels is below the first value, the domains are apart, and better labels are
+#: not worth their cost; if by the better labels it is above the second, the domains are one. The values lie between
+#: those of halves of one real domain, whatever their class proportions, and those of pairs of different domains.
 CLEARLY_APART, AS_ONE = 0.6, 0.88
 
 #: Upper bounds on the rows per domain used to test for a shift, in cross-validation, and to learn from without a shift.
@@ -29,39 +32,42 @@ TESTED_ROWS, VALIDATED_ROWS, LEARNED_ROWS = 2000, 5000, 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unshifted:
-    """A target that cannot be told from the source, and its labels."""
+    """A target that cannot be distinguished from the source, and its labels."""
 
-    name: str
-    predictor: Any
-    scaling: coordinates.Scaling
-    distributions: tuple
+    name: str  # of the classifier, in words
+    predictor: Predictor
+    scaling: Scaling
+    distributions: tuple[Array, ...]  # (n_j, n_classes) per target
     mixing: float
 
 
-def find_unshifted(domains, scalings_of, *, random_state):
-    """Look for a shift between the domains within classes.
+def find_unshifted(
+    domains: Domains, scaling_of: Callable[[str], Scaling], *, random_state: np.random.RandomState
+) -> Unshifted | None:
+    """Test for a shift between the domains within classes.
 
     Parameters
     ----------
     domains : Domains
-    scalings_of : callable
-        Gives the scaling of all sources together for a kind.
+    scaling_of : callable
+        Returns the scaling of all sources together for a kind.
     random_state : numpy RandomState
 
     Returns
     -------
     Unshifted or None
-        None where there is a shift, or where widths differ, so that there is no telling.
+        None if there is a shift; also if it cannot be tested, because widths differ or rows are sparse, and if target
+        rows are labelled.
     """
-    everything = [*domains.sources, *domains.targets]
-    if len({d.X.shape[1] for d in everything}) > 1 or any(sparse.issparse(d.X) for d in everything):
+    everything = domains.all
+    if len({d.X.shape[1] for d in everything}) > 1 or any(is_sparse(d.X) for d in everything):
         return None
     if any((d.y >= 0).any() for d in domains.targets):
         return None  # labelled target rows say more than this statistic
-    # The sources' statistics for both: the target's own would move its classes wherever their proportions differ.
-    scalings = {kind: scalings_of(kind) for kind in ("standard", "unit")}
+    # The sources' statistics for both: the target's own would move its classes if their proportions differ.
+    scalings = {kind: scaling_of(kind) for kind in ("standard", "unit")}
     (X, y), (X_target, _) = (_some_rows(side, TESTED_ROWS) for side in (domains.sources, domains.targets))
-    # Some rows, and float32, are enough to tell domains apart by.
+    # Some rows, in float32, are enough to distinguish domains.
     rows, target = (coordinates.scale_to_float32(part, scalings["standard"]) for part in (X, X_target))
     nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
@@ -78,21 +84,21 @@ def find_unshifted(domains, scalings_of, *, random_state):
     return Unshifted(name, predictor, scalings[kind], tuple(parts), mixing)
 
 
-def _some_rows(side, at_most, values=None):
-    """At most so many raw rows of each domain of a side, and their labels, or other values that they have."""
+def _some_rows(side: Sequence[Domain], max_rows: int, values: Sequence[Any] | None = None) -> tuple[Array, Any]:
+    """At most `max_rows` raw rows per domain of a side, and their labels, or other values that belong to the rows."""
     values = [d.y for d in side] if values is None else values
     return (
-        stack_rows([every_few(d.X, at_most) for d in side]),
-        np.concatenate([every_few(value, at_most) for value in values]),
+        stack_rows([every_few(d.X, max_rows) for d in side]),
+        np.concatenate([every_few(value, max_rows) for value in values]),
     )
 
 
-def _distributions(X, predictor, scaling):
-    """Distributions of all rows, a block at a time."""
+def _distributions(X: Rows, predictor: Predictor, scaling: Scaling) -> Array:
+    """Distributions of all rows, block by block."""
     return np.vstack([predictor.distributions_of(coordinates.scale_rows(X[rows], scaling)) for rows in row_blocks(X)])
 
 
-def pca_neighbor(known_rows, labels, unknown_rows, n_classes, n_components):
+def pca_neighbor(known_rows: Array, labels: Codes, unknown_rows: Array, n_classes: int, n_components: int) -> Array:
     """Start of the authors' code: nearest neighbour on unit rows of the known rows' principal directions.
 
     As there, the directions are those of the centred rows, but the rows themselves are not centred.
@@ -102,9 +108,9 @@ def pca_neighbor(known_rows, labels, unknown_rows, n_classes, n_components):
     return np.eye(n_classes)[model.predict(unit_rows(unknown_rows @ axes))]
 
 
-def principal_axes(parts, n_components):
+def principal_axes(parts: Sequence[Array], n_components: int) -> tuple[Array, ...]:
     """Principal directions, (width, n_components), for each part; parts of one width share theirs."""
-    axes = {}
+    axes: dict[int, Array] = {}
     for width in {part.shape[1] for part in parts}:
         rows = [part for part in parts if part.shape[1] == width]
         n = sum(len(part) for part in rows)
@@ -114,10 +120,13 @@ def principal_axes(parts, n_components):
     return tuple(axes[part.shape[1]] for part in parts)
 
 
-def _best_on_source(rows_of, y, random_state):
-    """Name, scaling and model of what is best by cross-validation on the source, which is fair where nothing shifts.
+def _best_on_source(
+    rows_of: Mapping[str, Array], y: Codes, random_state: np.random.RandomState
+) -> tuple[str, str, Any]:
+    """Name, kind of scaling and fitted model of the best classifier by cross-validation on the source.
 
-    `rows_of` has the source's rows under each kind of scaling; nearest neighbour and a linear SVM are tried on each.
+    Without a shift that is a fair test. `rows_of` has the rows of the source under each kind of scaling; nearest
+    neighbour and a linear SVM are tried on each.
     """
     models = {
         "nearest neighbour": KNeighborsClassifier(n_neighbors=1),

@@ -1,6 +1,6 @@
 """Dask arrays through the door: what `lpjt.domains` checks of arrays in memory, checked block by block."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,26 +8,28 @@ import numpy as np
 from scipy import sparse
 
 from lpjt._labels import source_classes, warn_of_rare_classes
-from lpjt._matrices import _first_non_finite, open_matrix
-from lpjt.domains import Domain, Domains, read_parts
+from lpjt._matrices import first_non_finite, is_dict, open_matrix
+from lpjt.domains import Domain, Domains, check_names_differ, read_parts
 from lpjt.engines import is_lazy
 from lpjt.engines.dask.cluster import check_cluster, need_dask
-from lpjt.engines.dask.labels import LazyLabels, check_target, encode, open_labels
+from lpjt.engines.dask.labels import Lazy, LazyLabels, check_target, encode, open_labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     name: str
     where: str
-    X: Any  # Dask array of one column of blocks
+    X: Lazy  # in blocks of whole rows
     labels: LazyLabels | None
 
 
-def open_lazy_domains(X, y, X_target=None, y_target=None, *, sample_domain=None) -> Domains:
-    """Validate what the caller gave to `fit`, where any of it is a Dask array.
+def open_lazy_domains(
+    X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None
+) -> Domains:
+    """Validate what the caller gave to `fit`, if any of it is a Dask array.
 
-    As `domains.open_domains`. Matrices are read once, block by block, where they are; of the labels only the distinct
-    ones come here. The domains' `X` and `y` are Dask arrays with blocks of the same rows.
+    As `domains.open_domains`. Each block of a matrix is read once, by its worker; only the distinct labels come to the
+    caller. The domains' `X` and `y` are Dask arrays with blocks of the same rows.
     """
     need_dask()
     check_cluster()
@@ -35,26 +37,24 @@ def open_lazy_domains(X, y, X_target=None, y_target=None, *, sample_domain=None)
         raise ValueError("fit requires y to be passed, but the target y is None. Give the source's labels.")
     if sample_domain is not None:
         raise ValueError(
-            "`sample_domain` cannot be given with Dask arrays. Give the domains apart: fit(X, y, X_target), several of "
-            "them as dicts of name to array."
+            "`sample_domain` cannot be given with Dask arrays. Give separate domains: fit(X, y, X_target), or "
+            "dicts of name to array for several of them."
         )
     if X_target is None:
         raise ValueError(
-            "A fit on Dask arrays needs X_target. Without a target, bring the rows to memory: fit(X.compute(), y)."
+            "A fit on Dask arrays needs X_target. Without a target, load the rows into memory: fit(X.compute(), y)."
         )
     sources = read_parts(X, y, "source", _read_part)
     targets = read_parts(X_target, y_target, "target", _read_part)
-    shared = {part.name for part in sources} & {part.name for part in targets}
-    if shared:
-        raise ValueError(f"{', '.join(sorted(map(repr, shared)))} names a source and a target. Names must differ.")
+    check_names_differ(sources, targets)
     _check_blocks([*sources, *targets])
-    return _close(sources, targets, {"named_sources": _is_dict(X), "named_targets": _is_dict(X_target)})
+    return _close(sources, targets, {"named_sources": is_dict(X), "named_targets": is_dict(X_target)})
 
 
-def _close(sources, targets, layout):
+def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -> Domains:
     import dask
 
-    classes = source_classes([part.labels.distinct for part in sources])
+    classes = source_classes([part.labels.distinct for part in sources if part.labels is not None])
     for part in targets:
         if part.labels is not None:
             check_target(part.labels, classes)
@@ -68,7 +68,7 @@ def _close(sources, targets, layout):
     return domains
 
 
-def _read_part(X, y, name, x_where, y_where):
+def _read_part(X: Any, y: Any, name: str, x_where: str, y_where: str) -> _Part:
     rows = open_lazy_rows(X, x_where) if is_lazy(X) else _lazy_copy(X, x_where)
     if rows.shape[0] < 2:
         raise ValueError(f"{x_where}: found {rows.shape[0]} sample while a minimum of 2 is required. Add rows.")
@@ -76,18 +76,18 @@ def _read_part(X, y, name, x_where, y_where):
     return _Part(name, x_where, rows, labels)
 
 
-def open_lazy_rows(X, where):
+def open_lazy_rows(X: Lazy, where: str) -> Lazy:
     """A Dask array of rows, each block with all columns and at least one row, in float32 or float64."""
     if not hasattr(X, "chunks") or not hasattr(X, "rechunk"):
         raise TypeError(
-            f"{where} is a Dask {type(X).__name__}, wanted is a Dask array. A frame becomes one by "
+            f"{where} is a Dask {type(X).__name__}, but a Dask array is needed. Convert a frame with "
             "df.to_dask_array(lengths=True)."
         )
     if X.ndim != 2:
-        raise ValueError(f"{where}: got {X.ndim} dimensions, wanted are two: one row a sample.")
+        raise ValueError(f"{where}: got {X.ndim} dimensions, but two are needed: one row per sample.")
     check_known_sizes(X, where, "X")
     if X.dtype.kind not in "biuf":
-        raise TypeError(f"{where} holds {X.dtype}, which are no numbers. Encode or drop what is not a number.")
+        raise TypeError(f"{where} holds {X.dtype}, which are not numbers. Encode or drop what is not a number.")
     if X.shape[1] < 1:
         raise ValueError(f"{where} has no columns. Give at least one.")
     if X.dtype not in (np.float32, np.float64):
@@ -98,17 +98,17 @@ def open_lazy_rows(X, where):
     return X
 
 
-def check_known_sizes(X, where, name):
+def check_known_sizes(X: Lazy, where: str, name: str) -> None:
     """Refuse chunks of unknown sizes, whose rows cannot be numbered."""
     if any(np.isnan(size) for sizes in X.chunks for size in sizes):
         raise ValueError(
-            f"{where} has chunks of unknown sizes, so that its rows cannot be numbered. Have them counted first: "
-            f"{name} = {name}.compute_chunk_sizes(); of a frame, df.to_dask_array(lengths=True)."
+            f"{where} has chunks of unknown sizes, so its rows cannot be numbered. Compute them first: "
+            f"{name} = {name}.compute_chunk_sizes(), or df.to_dask_array(lengths=True) for a frame."
         )
 
 
-def _lazy_copy(X, where):
-    """An array in memory as a Dask array, beside others that are."""
+def _lazy_copy(X: Any, where: str) -> Lazy:
+    """An array in memory as a Dask array."""
     import dask.array as da
 
     rows, _ = open_matrix(X, where, min_rows=2)
@@ -117,8 +117,8 @@ def _lazy_copy(X, where):
     return da.from_array(np.asarray(rows), chunks=("auto", -1))
 
 
-def _check_blocks(parts):
-    """Look at each block once: its kind, its shape, its values."""
+def _check_blocks(parts: Sequence[_Part]) -> None:
+    """Read each block once, and check its type, shape and values."""
     import dask
 
     check, checks = dask.delayed(fault_of_block, pure=False), []
@@ -126,7 +126,7 @@ def _check_blocks(parts):
         starts = np.cumsum([0, *part.X.chunks[0]]).tolist()
         blocks = part.X.to_delayed().ravel()
         checks += [
-            check(block, where=part.where, block=p, start=starts[p], wanted=(size, part.X.shape[1]))
+            check(block, where=part.where, block=p, start=starts[p], expected=(size, part.X.shape[1]))
             for p, (block, size) in enumerate(zip(blocks, part.X.chunks[0], strict=True))
         ]
     faults = [fault for fault in dask.compute(*checks) if fault]
@@ -134,23 +134,23 @@ def _check_blocks(parts):
         raise ValueError(faults[0])
 
 
-def fault_of_block(X, *, where, block, start, wanted):
-    """What is wrong with a block, in words, or an empty text."""
+def fault_of_block(X: Any, *, where: str, block: int, start: int, expected: tuple[int, int]) -> str:
+    """Error message for a block, or an empty string if nothing is wrong."""
     if not isinstance(X, np.ndarray):
         return (
-            f"{where}: block {block} is a {type(X).__name__}, wanted are numpy arrays. Turn the blocks into arrays "
-            "first, e.g. X.map_blocks(lambda block: block.toarray()) where they are sparse."
+            f"{where}: block {block} is a {type(X).__name__}, but numpy arrays are needed. Convert the blocks "
+            "first, e.g. X.map_blocks(lambda block: block.toarray()) if they are sparse."
         )
-    if X.shape != wanted:
+    if X.shape != expected:
         return (
-            f"{where}: block {block} has shape {X.shape}, but its chunks say {wanted}. Chunks must have one width and "
-            "the sizes they state: make them anew with dask.array.from_delayed or from_array and the true shapes."
+            f"{where}: block {block} has shape {X.shape}, but its chunks say {expected}. Make the array again with "
+            "dask.array.from_delayed or from_array, and the true shapes of its blocks."
         )
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(X.sum()):
             return ""
-    position, count = _first_non_finite(X)
-    if not count:
+    position, count = first_non_finite(X)
+    if position is None:
         return ""
     row, column = position
     value = X[position]
@@ -159,7 +159,3 @@ def fault_of_block(X, *, where, block, start, wanted):
         f"{where} holds {'NaN' if np.isnan(value) else value} at row {start + row}, column {column}{more}. Remove or "
         "impute them first, e.g. X.map_blocks(numpy.nan_to_num)."
     )
-
-
-def _is_dict(given):
-    return isinstance(given, Mapping) and not sparse.issparse(given)

@@ -1,32 +1,37 @@
 """Labels beside Dask arrays of rows: as a Dask array or in memory, encoded block by block."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from lpjt._labels import UNLABELLED, Labels, encode_source, encode_target, read_labels
+from lpjt._typing import Codes, Values
+
+#: A Dask array; dask, which has no types of its own, is not imported before one is given.
+Lazy: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LazyLabels:
-    """One `y`: either all of it, or its blocks and the distinct labels that these hold."""
+    """One `y`: all of its labels if they are in memory, otherwise its blocks and their distinct labels."""
 
     where: str
-    distinct: Labels  # all labels where they are in memory
-    blocks: Any = None  # Dask array with the blocks of the rows; None where the labels are in memory
+    distinct: Labels  # all labels if they are in memory
+    blocks: Lazy | None = None  # in the blocks of the rows; None if the labels are in memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSummary:
-    """Of one block of labels."""
+    """Summary of one block of labels."""
 
-    values: np.ndarray  # distinct
-    missing: np.ndarray  # rows without a label, the first few
+    values: Values  # distinct labels
+    missing: Codes  # the first few rows without a label
     fault: str = ""
 
 
-def open_labels(y, X, where, of, *, lazy):
+def open_labels(y: Any, X: Lazy, where: str, of: str, *, lazy: bool) -> LazyLabels:
     """Read the labels of the rows `X`, a Dask array."""
     import dask
 
@@ -56,22 +61,22 @@ def open_labels(y, X, where, of, *, lazy):
     return LazyLabels(where, distinct, y)
 
 
-def _aligned(y, X, where, of):
+def _aligned(y: Lazy, X: Lazy, where: str, of: str) -> Lazy:
     """The labels in blocks of the same rows as `X`."""
     if not hasattr(y, "chunks") or y.ndim != 1:
         raise ValueError(
             f"{where} should be a Dask array of one dimension, got {type(y).__name__}"
-            f"{f' of {y.ndim} dimensions' if hasattr(y, 'chunks') else ''}. Give one label a row."
+            f"{f' of {y.ndim} dimensions' if hasattr(y, 'chunks') else ''}. Give one label per row."
         )
     if any(np.isnan(size) for size in y.chunks[0]):
-        raise ValueError(f"{where} has chunks of unknown sizes. Have them counted first: y = y.compute_chunk_sizes().")
+        raise ValueError(f"{where} has chunks of unknown sizes. Compute them first: y = y.compute_chunk_sizes().")
     if y.shape[0] != X.shape[0]:
-        raise ValueError(f"{where} has {y.shape[0]} labels, but {of} has {X.shape[0]} rows. Give one label a row.")
+        raise ValueError(f"{where} has {y.shape[0]} labels, but {of} has {X.shape[0]} rows. Give one label per row.")
     return y if y.chunks[0] == X.chunks[0] else y.rechunk((X.chunks[0],))
 
 
-def summarise_labels(y, *, where, start):
-    """Distinct labels of a block, and where one is missing."""
+def summarise_labels(y: Values, *, where: str, start: int) -> LabelSummary:
+    """Distinct labels of a block, and the rows without a label."""
     try:
         labels = read_labels(y, len(y), where)
     except ValueError as error:
@@ -79,14 +84,14 @@ def summarise_labels(y, *, where, start):
     return LabelSummary(np.unique(labels.known), start + np.flatnonzero(labels.missing)[:10])
 
 
-def check_target(labels, classes):
-    """Raise where labels of a target are unknown to the source."""
+def check_target(labels: LazyLabels, classes: Values) -> None:
+    """Raise if labels of a target are unknown to the source."""
     if len(labels.distinct.values):
         encode_target(labels.distinct, classes)
 
 
-def encode(labels, X, classes, *, of_target):
-    """Codes of the rows of `X`, (n,) int64, as a Dask array with its blocks; -1 where there is no label."""
+def encode(labels: LazyLabels | None, X: Lazy, classes: Values, *, of_target: bool) -> Lazy:
+    """Codes of the rows of `X`, (n,), as a Dask array with its blocks; -1 where there is no label."""
     import dask.array as da
 
     sizes = X.chunks[0]
@@ -102,7 +107,7 @@ def encode(labels, X, classes, *, of_target):
     return codes.astype(dtype).persist()
 
 
-def encode_block(y, where, classes, of_target):
+def encode_block(y: Values, where: str, classes: Values, of_target: bool) -> Codes:
     """Codes of a block of labels."""
     labels = read_labels(y, len(y), where)
     if not of_target:
@@ -112,10 +117,8 @@ def encode_block(y, where, classes, of_target):
     return _encode_quietly(labels, classes)
 
 
-def _encode_quietly(labels, classes):
-    """`encode_target`, whose warning has been given for all blocks together."""
-    import warnings
-
+def _encode_quietly(labels: Labels, classes: Values) -> Codes:
+    """`encode_target` without its warning, which has been given for all blocks together."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return encode_target(labels, classes)

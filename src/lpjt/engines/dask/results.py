@@ -1,22 +1,36 @@
-"""A fitted model on Dask arrays: predictions that are Dask arrays too, and pickles that a cluster's results forbid."""
+"""A fitted model on Dask arrays: its predictions are Dask arrays too; results on a cluster cannot be pickled."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from lpjt._typing import Values
+from lpjt.core.blocks import AnyRows
 from lpjt.engines import is_lazy
 from lpjt.engines.dask.door import check_known_sizes
+from lpjt.engines.dask.labels import Lazy
 
 
-def apply_lazily(model, method, X, domain):
+def apply_lazily(
+    model: object, method: str, X: Lazy, domain: str, *, width: int, columns: int | None, dtype: npt.DTypeLike | None
+) -> Lazy:
     """``model.method(X, domain)`` of a fitted model on a Dask array, as a Dask array; nothing is computed.
 
     Parameters
     ----------
     model : LPJT
     method : {"transform", "predict", "predict_proba"}
-    X : Dask array, (n, width of the domain)
+    X : Dask array, (n, width)
     domain : str
+    width : int
+        Number of columns of the domain.
+    columns : int or None
+        Number of columns of the result; None if it has one dimension.
+    dtype : dtype or None
+        Of the result; None for that of the rows.
     """
-    width = model._widths[model._domain(domain)]
     if X.ndim != 2 or X.shape[1] != width:
         raise ValueError(f"X has {X.shape[-1]} features, but LPJT is expecting {width} features as input.")
     if len(X.chunks[1]) > 1:
@@ -25,21 +39,19 @@ def apply_lazily(model, method, X, domain):
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     options = {"model": _without_results(model), "method": method, "domain": domain}
-    if method == "predict":
-        meta = np.empty(0, dtype=model.classes_.dtype)
-        return X.map_blocks(call_method, drop_axis=1, meta=meta, **options)
-    columns = len(model.classes_) if method == "predict_proba" else model._n_features_out
-    meta = np.empty((0, 0), dtype=np.float64 if method == "predict_proba" else X.dtype)
-    return X.map_blocks(call_method, chunks=(X.chunks[0], (columns,)), meta=meta, **options)
+    dtype = X.dtype if dtype is None else dtype
+    if columns is None:
+        return X.map_blocks(call_method, drop_axis=1, meta=np.empty(0, dtype=dtype), **options)
+    return X.map_blocks(call_method, chunks=(X.chunks[0], (columns,)), meta=np.empty((0, 0), dtype=dtype), **options)
 
 
-def call_method(block, model, method, domain):
+def call_method(block: AnyRows, model: object, method: str, domain: str) -> Values:
     """A method of the model on a block."""
     return getattr(model, method)(block, domain)
 
 
-def _without_results(model):
-    """A copy of the model that has what new rows need, and is sent to each worker once."""
+def _without_results(model: object) -> Any:
+    """A copy of the model with what new rows need, as one delayed object that is sent to each worker once."""
     import dask
 
     light = object.__new__(type(model))
@@ -48,16 +60,16 @@ def _without_results(model):
     return dask.delayed(light)
 
 
-def refuse_to_pickle(state):
-    """Raise where a fitted model's arrays are held by a cluster, which a pickle cannot hold."""
+def refuse_to_pickle(state: Mapping[str, Any]) -> None:
+    """Raise an error if arrays of a fitted model are held by a cluster."""
     for name, value in state.items():
         parts = value.values() if isinstance(value, dict) else (value,)
         if any(is_lazy(part) and _on_cluster(part) for part in parts):
             raise TypeError(
-                f"{name} is held by the workers of a Dask cluster and cannot be pickled. Bring it to memory first: "
-                f"model.{name} = model.{name}.compute(); the other arrays of rows likewise."
+                f"{name} is held by the workers of a Dask cluster and cannot be pickled. Load it into memory first: "
+                f"model.{name} = model.{name}.compute(); likewise the other results held there."
             )
 
 
-def _on_cluster(array):
+def _on_cluster(array: Lazy) -> bool:
     return any(type(value).__name__ == "Future" for value in dict(array.__dask_graph__()).values())
