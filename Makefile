@@ -41,6 +41,7 @@ lint: $(STAMP)  ## style, types, and who may import whom
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tools
+	$(BIN)/python tools/typed_names.py
 	$(BIN)/lint-imports
 
 # 300 faults: 15 to 40 minutes on two cores.

@@ -14,5 +14,8 @@ Codes: TypeAlias = npt.NDArray[np.integer]
 #: True or false per row.
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+#: A scipy sparse array, (n, width). scipy declares no types, so checkers read it as `Any`.
+Sparse: TypeAlias = Any
+
 #: Labels and column names in the caller's own dtype.
 Values: TypeAlias = npt.NDArray[Any]

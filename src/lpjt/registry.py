@@ -40,7 +40,8 @@ class Registry(MutableMapping[str, T]):
     """
 
     def __init__(self, group: str, kind: type[T], own: Iterable[T]) -> None:
-        self.group, self.kind = group, kind
+        self.group: str = group
+        self.kind: type[T] = kind
         self._items = {item.name: item for item in own}
         self._loaded = False
 

@@ -4,10 +4,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+
+from lpjt._typing import Sparse
 
 #: What a caller may give as rows, (n, width): an array, a frame, a list of rows or a sparse matrix.
-MatrixLike: TypeAlias = npt.ArrayLike | sparse.sparray | sparse.spmatrix
+MatrixLike: TypeAlias = npt.ArrayLike | Sparse
 
 #: Real numbers, float32 or float64.
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]

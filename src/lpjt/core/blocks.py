@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lpjt._threads import map_threads, n_threads
-from lpjt._typing import Array, Codes, Mask
+from lpjt._typing import Array, Codes, Mask, Sparse
 
 #: Default number of entries of a block of rows: 4 MB of float32, which nearly fits the cache. Larger blocks are no
 #: faster, and the allocator keeps the memory that they used.
@@ -73,10 +73,10 @@ class Chunked:
 Rows: TypeAlias = Array | Chunked
 
 #: Rows of any kind that a domain may have.
-AnyRows: TypeAlias = Array | Chunked | sparse.csr_array
+AnyRows: TypeAlias = Array | Chunked | Sparse
 
 
-def is_sparse(X: AnyRows) -> TypeGuard[sparse.csr_array]:
+def is_sparse(X: AnyRows) -> TypeGuard[Sparse]:
     """Whether rows are sparse."""
     return sparse.issparse(X)
 
