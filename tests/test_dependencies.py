@@ -85,7 +85,7 @@ def fault(file, package, eager, distributions):
 
 def test_every_import_is_declared():
     installed = packages_distributions()
-    found = [use for use in third_party() if use[1] in installed]  # who provides a package is known of what is installed
+    found = [use for use in third_party() if use[1] in installed]
     assert {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"} <= {package for _, package, _ in found}
     faults = [fault(*use, set(map(canonical, installed[use[1]]))) for use in found]
     assert not list(filter(None, faults))

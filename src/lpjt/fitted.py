@@ -4,13 +4,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from lpjt._threads import threads
+from lpjt._typing import Array, Codes, Values
 from lpjt.classifiers import MANY_NEW_ROWS, Predictor
+from lpjt.core.blocks import AnyRows
 from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.domains import Domains, open_rows, take_columns
 from lpjt.engines import is_lazy
@@ -22,20 +23,20 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     """The scikit-learn methods of `LPJT` that need a fit, and the attributes that a fit sets."""
 
     n_jobs: int | None
-    classes_: npt.NDArray[Any]
+    classes_: Values
     transduction_: Any
     label_distributions_: Any
     weights_source_: Any
     weights_target_: Any
-    projections_: dict[str, npt.NDArray[Any]]
+    projections_: dict[str, Array]
     adapted_: bool
     scaling_: str
     history_: list[dict[str, Any]]
     n_iter_: int
-    sample_: dict[str, npt.NDArray[Any] | None]
+    sample_: dict[str, Codes | None]
     seconds_: dict[str, float]
     n_features_in_: int
-    feature_names_in_: npt.NDArray[Any]
+    feature_names_in_: Values
     _predictor: Predictor
     _coordinates: dict[str, Coordinates]
 
@@ -97,15 +98,14 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         width = self._widths[self._domain(domain)]
         return apply_lazily(self, method, X, domain, width=width, columns=columns, dtype=dtype)
 
-    def _embed(self, rows: Any, name: str) -> npt.NDArray[Any]:
+    def _embed(self, rows: AnyRows, name: str) -> Array:
         return embed_block(rows, map_to=self._coordinates[name], projection=self.projections_[name])
 
-    def _threads_for(self, rows: Any) -> AbstractContextManager[None]:
-        return (
-            threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else nullcontext()
-        )  # set-up costs more than few rows
+    def _threads_for(self, rows: AnyRows) -> AbstractContextManager[None]:
+        # Starting threads costs more than the work on few rows.
+        return threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else nullcontext()
 
-    def _open(self, X: Any, name: str) -> Any:
+    def _open(self, X: Any, name: str) -> AnyRows:
         rows = open_rows(X, width=self._widths[name], feature_names=self._feature_names[name])
         columns = self._columns[name]
         return rows if columns is None else take_columns(rows, columns)
@@ -121,7 +121,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         raise ValueError(f"domain={domain!r} is not one of the domains of fit. Give one of {known}.")
 
     def _keep(self, outcome: Outcome, domains: Domains, engine: Engine) -> None:
-        """Set the fitted attributes, all at once and last, so that a failed fit leaves nothing half done."""
+        """Set the fitted attributes, all of them at the end of a fit, so that a failed fit changes none."""
         names = [d.name for d in domains.all]
         n = len(domains.sources)
         self._source_names = names[:n]

@@ -158,7 +158,7 @@ def test_rows_on_disk_are_read_in_any_order(monkeypatch):
     [
         (np.zeros((4, 3, 2)), ValueError, "one row per sample"),
         (np.full((20, 3), np.nan), ValueError, "NaN at row 0, column 0"),
-        (np.full((20, 3), b"a"), TypeError, "no numbers"),
+        (np.full((20, 3), b"a"), TypeError, "not numbers"),
         (np.zeros((1, 3)), ValueError, "minimum of 2"),
     ],
 )

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
+from lpjt._typing import Array, Codes
 from lpjt.classifiers.inductive import FittedClassifier, Inductive, NuSVM
 from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool
 
@@ -35,33 +35,33 @@ GROUP = "lpjt.classifiers"
 
 
 class Predictor(Protocol):
-    """What labels new rows after the fit."""
+    """Labels new rows after the fit."""
 
-    def distributions_of(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def distributions_of(self, Z: Array) -> Array:
         """Class distributions, (n_new, n_classes), of new embedded rows."""
 
 
 @runtime_checkable
 class Classifier(Protocol):
-    """What labels the target in each iteration of Algorithm 1; see `Propagation` for the arguments."""
+    """Labels the target in each iteration of Algorithm 1; see `Propagation` for the arguments."""
 
     def classify(
         self,
-        Z: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        weights: npt.NDArray[Any] | None,
+        Z: Array,
+        labels: Codes,
+        weights: Array | None,
         n_classes: int,
         *,
         search: str = "exact",
-    ) -> npt.NDArray[Any]:
+    ) -> Array:
         """Class distributions of the unlabelled rows."""
 
     def freeze(
         self,
-        Z: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        weights: npt.NDArray[Any],
-        distributions: npt.NDArray[Any],
+        Z: Array,
+        labels: Codes,
+        weights: Array,
+        distributions: Array,
         *,
         search: str = "exact",
     ) -> Predictor:
@@ -77,7 +77,7 @@ _BUILT_IN: dict[str, Callable[[], Any]] = {
 
 
 def short_forms() -> dict[str, Callable[[], Any]]:
-    """Every name that ``LPJT(classifier=...)`` understands, ours first, and how its classifier is made."""
+    """Names that ``LPJT(classifier=...)`` understands, ours first, and the functions that make their classifiers."""
     others = {entry.name: entry.load for entry in entry_points(group=GROUP) if entry.name not in _BUILT_IN}
     return {**_BUILT_IN, **{name: _calling(name, load) for name, load in others.items()}}
 
@@ -97,9 +97,8 @@ def make_classifier(given: Any) -> Classifier:
         )
     if isinstance(given, Propagation):
         given._validate_params()
-    return (
-        clone(given) if isinstance(given, Propagation) else given if isinstance(given, Classifier) else Inductive(given)
-    )
+        return clone(given)
+    return given if isinstance(given, Classifier) else Inductive(given)
 
 
 def _calling(name: str, load: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:

@@ -9,6 +9,8 @@ from sklearn.base import clone
 from sklearn.svm import NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
+from lpjt._typing import Array, Codes
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedClassifier:
@@ -17,7 +19,7 @@ class FittedClassifier:
     model: Any
     n_classes: int
 
-    def distributions_of(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def distributions_of(self, Z: Array) -> Array:
         """Class distributions, (n_new, n_classes), of new embedded rows."""
         return class_distributions(self.model, Z, self.n_classes)
 
@@ -30,23 +32,23 @@ class Inductive:
 
     def classify(
         self,
-        Z: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        weights: npt.NDArray[Any] | None,
+        Z: Array,
+        labels: Codes,
+        weights: Array | None,
         n_classes: int,
         *,
         search: str = "exact",
-    ) -> npt.NDArray[Any]:
+    ) -> Array:
         """Class distributions, (n_unlabelled, n_classes), of the rows whose label is -1; as `Propagation.classify`."""
         del search
         return class_distributions(self._fitted(Z, labels, weights), Z[labels < 0], n_classes)
 
     def freeze(
         self,
-        Z: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        weights: npt.NDArray[Any] | None,
-        distributions: npt.NDArray[Any],
+        Z: Array,
+        labels: Codes,
+        weights: Array | None,
+        distributions: Array,
         *,
         search: str = "exact",
     ) -> FittedClassifier:
@@ -54,7 +56,7 @@ class Inductive:
         del search
         return FittedClassifier(self._fitted(Z, labels, weights), distributions.shape[1])
 
-    def _fitted(self, Z: npt.NDArray[Any], labels: npt.NDArray[Any], weights: npt.NDArray[Any] | None) -> Any:
+    def _fitted(self, Z: Array, labels: Codes, weights: Array | None) -> Any:
         known = labels >= 0
         model = clone(self.estimator)
         if weights is not None and has_fit_parameter(model, "sample_weight"):
@@ -99,7 +101,7 @@ class NuSVM(NuSVC):
             self.nu = wanted
 
 
-def class_distributions(model: Any, Z: npt.NDArray[Any], n_classes: int) -> npt.NDArray[Any]:
+def class_distributions(model: Any, Z: Array, n_classes: int) -> Array:
     """Distributions, (n, n_classes), in the columns of all classes.
 
     The model's probabilities if it has any, else a softmax of its decision values, else certainty.

@@ -5,11 +5,11 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from lpjt._sklearn import Interval
 from lpjt._threads import map_threads
+from lpjt._typing import Array, Codes
 from lpjt.core import propagation
 from lpjt.core.neighbors import Neighbors
 
@@ -28,14 +28,14 @@ TOLERANCE = 1e-6
 class Pool:
     """Rows with distributions, whose votes label new rows: the out-of-sample answer of the propagation."""
 
-    rows: npt.NDArray[Any]  # (n, d)
-    distributions: npt.NDArray[Any]  # (n, n_classes)
+    rows: Array  # (n, d)
+    distributions: Array  # (n, n_classes)
     n_neighbors: int
     unit_length: bool
     bandwidth: float  # squared, of the votes
     search: str = "exact"
 
-    def distributions_of(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def distributions_of(self, Z: Array) -> Array:
         """Class distributions, (n_new, n_classes), of new embedded rows."""
         Z = propagation.unit_rows(Z) if self.unit_length else Z
         # Building the clusters of an approximate search does not pay for few rows.
@@ -45,9 +45,7 @@ class Pool:
         )
 
 
-def make_pool(
-    Z: npt.NDArray[Any], distributions: npt.NDArray[Any], *, n_neighbors: int, unit_length: bool, search: str = "exact"
-) -> Pool:
+def make_pool(Z: Array, distributions: Array, *, n_neighbors: int, unit_length: bool, search: str = "exact") -> Pool:
     """Pool of embedded rows, scaled as the pool will scale new rows."""
     Z = propagation.unit_rows(Z) if unit_length else Z
     return Pool(Z, distributions, n_neighbors, unit_length, propagation.squared_bandwidth(Z, n_neighbors), search)
@@ -64,10 +62,10 @@ class Propagation(BaseEstimator):
         Whether embedded rows are scaled to unit length first.
     anchored : bool, default=True
         Whether only unlabelled rows choose neighbours, and a share of smoothed votes of the nearest labelled rows is
-        mixed in (`core.propagation.anchored_labels`). Neither bends the target to the class proportions of the source.
-        False is the paper's propagation, the harmonic solution.
+        mixed in (`core.propagation.anchored_labels`). Neither forces the class proportions of the source on the
+        target. False is the paper's propagation, the harmonic solution.
     class_mass : bool, default=True
-        Whether class masses are normalised to the proportions of the labelled rows (the anchored share half-way).
+        Whether class masses are normalised to the proportions of the labelled rows (for the anchored share, by half).
 
     Examples
     --------
@@ -93,13 +91,13 @@ class Propagation(BaseEstimator):
 
     def classify(
         self,
-        Z: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        weights: npt.NDArray[Any] | None,
+        Z: Array,
+        labels: Codes,
+        weights: Array | None,
         n_classes: int,
         *,
         search: str = "exact",
-    ) -> npt.NDArray[Any]:
+    ) -> Array:
         """Class distributions of the unlabelled rows.
 
         Parameters
@@ -143,13 +141,13 @@ class Propagation(BaseEstimator):
 
     def start(
         self,
-        Z_known: npt.NDArray[Any],
-        Y_known: npt.NDArray[Any],
-        Z_unknown: npt.NDArray[Any],
+        Z_known: Array,
+        Y_known: Array,
+        Z_unknown: Array,
         unknown: Neighbors | None = None,
         *,
         search: str = "exact",
-    ) -> npt.NDArray[Any]:
+    ) -> Array:
         """Anchored labels alone, the first labels of Algorithm 1, (n_unknown, n_classes); the caller scales the rows.
 
         `unknown` are the nearest other unlabelled rows of each unlabelled row, if they were found already.
@@ -161,10 +159,10 @@ class Propagation(BaseEstimator):
 
     def freeze(
         self,
-        Z: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        weights: npt.NDArray[Any],
-        distributions: npt.NDArray[Any],
+        Z: Array,
+        labels: Codes,
+        weights: Array,
+        distributions: Array,
         *,
         search: str = "exact",
     ) -> Pool:
@@ -172,19 +170,19 @@ class Propagation(BaseEstimator):
         del labels, weights
         return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_length=self.unit_length, search=search)
 
-    def _scaled(self, Z: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _scaled(self, Z: Array) -> Array:
         # float32 is enough to compare rows of unit length, and takes half the time.
         return propagation.unit_rows(Z).astype(np.float32, copy=False) if self.unit_length else Z
 
-    def _harmonic_part(self, near: propagation.Neighborhoods, Y_known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _harmonic_part(self, near: propagation.Neighborhoods, Y_known: Array) -> Array:
         W_uu, W_uk = near.blocks()
         return self._normalised(propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE), Y_known, 1.0)
 
-    def _anchored_part(self, near: propagation.Neighborhoods, Y_known: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _anchored_part(self, near: propagation.Neighborhoods, Y_known: Array) -> Array:
         F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
         return self._normalised(F, Y_known, 0.5)
 
-    def _normalised(self, F: npt.NDArray[Any], Y_known: npt.NDArray[Any], power: float) -> npt.NDArray[Any]:
+    def _normalised(self, F: Array, Y_known: Array, power: float) -> Array:
         if not self.class_mass:
             return propagation.normalise_rows(F)
         return propagation.normalise_class_mass(F, Y_known.mean(axis=0), power=power)

@@ -1,4 +1,4 @@
-"""Who holds the rows: memory and disk (`lpjt.engines.local`), or a Dask cluster (`lpjt.engines.dask`).
+"""Engines, which hold the rows: in memory and on disk (`lpjt.engines.local`), or in Dask (`lpjt.engines.dask`).
 
 Nothing here imports dask before a Dask array is given.
 """
@@ -11,8 +11,8 @@ from lpjt.engines.local import LocalEngine
 __all__ = ["LocalEngine", "choose_engine", "is_lazy"]
 
 
-def is_lazy(X: Any) -> bool:
-    """Whether `X` is a Dask collection; asks without importing dask."""
+def is_lazy(X: object) -> bool:
+    """Whether `X` is a Dask collection; does not import dask."""
     return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "__dask_graph__")
 
 

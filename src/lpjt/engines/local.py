@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lpjt._threads import map_threads
-from lpjt.core.blocks import row_blocks
+from lpjt._typing import Array, Codes, Values
+from lpjt.core.blocks import AnyRows, row_blocks
 from lpjt.domains import Domains, open_domains
-from lpjt.fitting.engine import Array, decode, one_hot
+from lpjt.fitting.engine import decode, one_hot
 
 
 class LocalEngine:
@@ -21,15 +22,17 @@ class LocalEngine:
         """Validate what the caller gave to `fit`."""
         return open_domains(X, y, X_target, y_target, sample_domain=sample_domain)
 
-    def labels(self, y: Array) -> Array:
-        """Class codes, (n,): as they are."""
+    def labels(self, y: Codes) -> Codes:
+        """Class codes, (n,): the same array."""
         return y
 
-    def take(self, rows: Any, positions: Array | None) -> Any:
+    def take(self, rows: AnyRows, positions: Codes | None) -> AnyRows:
         """Rows at ascending positions; the rows themselves, not a copy, if None."""
         return rows if positions is None else rows[positions]
 
-    def map_rows(self, function: Callable[..., Array], *held: Any, columns: int | None, dtype: npt.DTypeLike) -> Array:
+    def map_rows(
+        self, function: Callable[..., Array], *held: AnyRows | Codes, columns: int | None, dtype: npt.DTypeLike
+    ) -> Array:
         """``function(*blocks)`` of each block of rows, as one array."""
         n = held[0].shape[0]
         out = np.empty(n if columns is None else (n, columns), dtype=dtype)
@@ -44,11 +47,11 @@ class LocalEngine:
         self,
         function: Callable[[list[Array]], Array],
         rows: Sequence[Array],
-        shards: Sequence[Sequence[Array]],
-        labels: Sequence[Array],
+        shards: Sequence[Sequence[Codes]],
+        labels: Sequence[Codes],
         n_classes: int,
     ) -> tuple[Array, ...]:
-        """Class distributions of each target, one shard after the other: memory is bounded by one shard."""
+        """Class distributions of each target, one shard after another: memory is bounded by one shard."""
         distributions = tuple(one_hot(y, n_classes) for y in labels)
         for shard in shards:
             answer = function([Z[positions] for Z, positions in zip(rows, shard, strict=True)])
@@ -57,11 +60,11 @@ class LocalEngine:
                 F[positions] = part
         return distributions
 
-    def hold(self, values: Array, like: Any) -> Array:
+    def hold(self, values: Array, like: AnyRows) -> Array:
         """The values themselves."""
         del like
         return values
 
-    def decode(self, y: Array, F: Array, classes: Array) -> Array:
+    def decode(self, y: Codes, F: Array, classes: Values) -> Values:
         """Labels, (n,): those given, else the likeliest."""
         return decode(y, F, classes)

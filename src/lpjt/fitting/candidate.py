@@ -1,17 +1,16 @@
 """One candidate setting of the domains: its coordinates, first labels, iterations of Algorithm 1 and their evidence."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy import sparse
 
+from lpjt._typing import Array, Codes
 from lpjt.classifiers import Classifier
 from lpjt.core import alternation, coordinates
 from lpjt.core.alternation import Clock, State
-from lpjt.core.blocks import disk_array, stack_rows
+from lpjt.core.blocks import AnyRows, disk_array, is_sparse, stack_rows
 from lpjt.core.coordinates import Coordinates, Scaling, scale_rows
 from lpjt.core.objective import Problem, list_neighbors
 from lpjt.domains import Domain, Domains
@@ -31,10 +30,10 @@ class Candidate:
     scaling: str
     maps: tuple[Coordinates, ...]
     problem: Problem
-    start: list[npt.NDArray[Any]]  # first distributions of each target
+    start: list[Array]  # first distributions of each target
     guessed: bool
-    y_source: npt.NDArray[Any]  # (n_compared,) labels of the source rows of `nearest`
-    nearest: npt.NDArray[Any] | None = None  # nearest target row of each compared source row; None if widths differ
+    y_source: Codes  # (n_compared,) labels of the source rows of `nearest`
+    nearest: Codes | None = None  # nearest target row of each compared source row; None if widths differ
     iterations: Iterator[State] = field(default_factory=lambda: iter(()))
     records: list[dict[str, Any]] = field(default_factory=list)  # of each iteration, for `history_`
     totals: list[float] = field(default_factory=list)  # evidence of each iteration
@@ -95,7 +94,7 @@ def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[
     return candidate
 
 
-def embed_rows(X: Any, coordinates_map: Coordinates, plan: Plan) -> npt.NDArray[Any]:
+def embed_rows(X: AnyRows, coordinates_map: Coordinates, plan: Plan) -> Array:
     """Coordinates of raw rows, in memory or, if the plan says so, in a file that vanishes with them."""
     out = None
     if plan.on_disk:
@@ -121,11 +120,11 @@ KEPT, MAX_RANK = 0.999, 512
 LARGE = 20_000
 
 
-def _shared_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
+def _shared_map(parts: list[AnyRows], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
     n_components = plan.settings.n_components
     if not plan.kernel.is_linear:
         return _kernel_map(parts, scalings, plan)
-    if any(sparse.issparse(X) for X in parts):
+    if any(is_sparse(X) for X in parts):
         scaled = [scale_rows(X, s) for X, s in zip(parts, scalings, strict=True)]
         return {"basis": coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)}
     basis = coordinates.principal_basis(
@@ -159,13 +158,13 @@ def bound_coordinates(everything: Sequence[Domain], plan: Plan) -> list[int]:
         limit = max_coordinates(plan)
         if not plan.kernel.is_linear:
             width = min(sum(alike), plan.kernel.max_rows)
-        elif sparse.issparse(d.X):
+        elif is_sparse(d.X):
             limit = max(coordinates.SPARSE_RANK, 4 * plan.settings.n_components)
         bounds.append(width if limit is None else min(width, limit))
     return bounds
 
 
-def _kernel_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
+def _kernel_map(parts: list[AnyRows], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
     kernel, gamma = plan.kernel, None
     if kernel.needs_gamma:
         some = [scale_rows(X[:: max(1, X.shape[0] // 500)], s) for X, s in zip(parts, scalings, strict=True)]
@@ -182,7 +181,7 @@ def _kernel_map(parts: list[Any], scalings: list[Scaling], plan: Plan) -> dict[s
     return {"basis": basis, "kernel_rows": rows, "kernel": kernel.function, "kernel_params": kernel.parameters(gamma)}
 
 
-def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomState) -> list[npt.NDArray[Any]]:
+def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomState) -> list[Codes]:
     """Positions of at most `max_rows` rows, drawn from all parts together, part by part."""
     ends = np.cumsum(sizes)
     chosen = np.arange(ends[-1])
@@ -192,18 +191,16 @@ def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomSt
     return [chosen[(chosen >= a) & (chosen < b)] - a for a, b in zip(starts, ends, strict=True)]
 
 
-Rows = tuple[npt.NDArray[Any], ...]
-
-
-def _on_domains(classifier: Classifier, problem: Problem, search: str) -> Callable[[Rows, Rows, Rows], Any]:
+def _on_domains(classifier: Classifier, problem: Problem, search: str) -> alternation.Classify:
     """Step 4 of Algorithm 1 as `alternate` calls it: stacks the domains, splits the answer, clamps labelled rows."""
 
-    def classify(Z: Rows, labels: Rows, weights: Rows) -> list[npt.NDArray[Any]]:
+    def classify(Z: tuple[Array, ...], labels: tuple[Codes, ...], weights: tuple[Array, ...]) -> list[Array]:
         y = np.concatenate(labels)
-        answers = np.empty((0, problem.n_classes))
+        answers: Array = np.empty((0, problem.n_classes))
         if (y < 0).any():
             answers = classifier.classify(np.vstack(Z), y, np.concatenate(weights), problem.n_classes, search=search)
-        parts, used = [], 0
+        parts: list[Array] = []
+        used = 0
         for of_domain, is_target in zip(labels, problem.is_target, strict=True):
             if not is_target:
                 continue

@@ -1,15 +1,16 @@
-"""What a fit asks of whoever holds the rows. `lpjt.engines` has one engine for memory and disk, and one for Dask."""
+"""What a fit asks of the engine that holds the rows; `lpjt.engines` has one for memory and disk, and one for Dask."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from lpjt._typing import Array, Codes, Values
+from lpjt.core.blocks import AnyRows
 
-#: Rows that an engine holds: an array, a sparse array, rows on disk or a Dask array.
-Held = Any
+#: What an engine holds, one entry per row: an array, a sparse array, rows on disk or a Dask array.
+Held: TypeAlias = Any
 
 
 class Engine(Protocol):
@@ -17,10 +18,10 @@ class Engine(Protocol):
 
     in_memory: bool  # whether results are in the caller's memory
 
-    def labels(self, y: Held) -> Array:
+    def labels(self, y: Held) -> Codes:
         """Class codes, (n,), in the caller's memory; -1 where unlabelled."""
 
-    def take(self, rows: Held, positions: Array | None) -> Any:
+    def take(self, rows: Held, positions: Codes | None) -> AnyRows:
         """Rows at ascending positions, (n_taken, width), in the caller's memory; all rows if None."""
 
     def map_rows(self, function: Callable[..., Array], *held: Held, columns: int | None, dtype: npt.DTypeLike) -> Held:
@@ -33,8 +34,8 @@ class Engine(Protocol):
         self,
         function: Callable[[list[Array]], Array],
         rows: Sequence[Held],
-        shards: Sequence[Sequence[Array]],
-        labels: Sequence[Array],
+        shards: Sequence[Sequence[Codes]],
+        labels: Sequence[Codes],
         n_classes: int,
     ) -> tuple[Held, ...]:
         """Class distributions, (n_j, n_classes), of the rows of each target, from one call of `function` per shard.
@@ -46,16 +47,16 @@ class Engine(Protocol):
     def hold(self, values: Array, like: Held) -> Held:
         """Values in the caller's memory, one per row of `like`, held as the engine holds results."""
 
-    def decode(self, y: Held, F: Held, classes: Array) -> Held:
+    def decode(self, y: Held, F: Held, classes: Values) -> Held:
         """Labels, (n,): those given by the codes `y`, else the likeliest of `F`, (n, n_classes)."""
 
 
-def decode(y: Array, F: Array, classes: Array) -> Array:
+def decode(y: Codes, F: Array, classes: Values) -> Values:
     """Labels, (n,), of rows in memory: those given by codes `y` that are not -1, else the likeliest of `F`."""
     return classes[np.where(y >= 0, y, F.argmax(axis=1))]
 
 
-def one_hot(y: Array, n_classes: int) -> Array:
+def one_hot(y: Codes, n_classes: int) -> Array:
     """Distributions, (n, n_classes), of codes; a row of zeros for -1."""
     F = np.eye(n_classes)[y * (y >= 0)]
     F[y < 0] = 0.0

@@ -5,15 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from lpjt._typing import Array, Codes
 from lpjt.classifiers import Classifier, Predictor
 from lpjt.core.blocks import ENTRIES
 from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Settings
 from lpjt.kernels import Kernel
 
-#: Rows that are labelled over one graph, and labelled rows in it, at most. More rows are labelled in several shards,
-#: each a spread of all rows: it bounds the memory of a fit and of a task on a cluster, and a shard of this size has
-#: neighbourhoods as dense as anyone needs.
+#: Maximum number of unlabelled rows, and of labelled rows, in one graph. More rows are labelled in several shards, each
+#: with rows from everywhere: this bounds the memory of a fit and of a task on a cluster, and a shard of this size is
+#: dense enough that its neighbourhoods are as good as those of all rows.
 SHARD_ROWS = 1_000_000
 
 
@@ -33,7 +34,7 @@ class Plan:
     safeguard: bool = True
     n_coordinates: int | str | None = "auto"
     neighbor_search: str = "auto"  # as given; `settings.search` is the one of the rows that are learned from
-    sample_size: int | None = None  # rows per domain that are learned from at most; None for all
+    sample_size: int | None = None  # maximum number of rows per domain to learn from; None for all
     block_entries: int = ENTRIES  # of the blocks in which rows are read
     on_disk: bool = False  # whether coordinates are kept in a temporary file
 
@@ -43,10 +44,10 @@ class Outcome:
     """Result of a fit; domains in the order of the problem, sources first."""
 
     coordinates: tuple[Coordinates, ...]  # one map per domain
-    projections: tuple[Any, ...]  # (rank_i, n_components) per domain
+    projections: tuple[Array, ...]  # (rank_i, n_components) per domain
     predictor: Predictor  # distributions of new rows, from embeddings if adapted, else from coordinates
-    distributions: tuple[Any, ...]  # (n_j, n_classes) per target
-    weights: tuple[Any, ...]  # (n_i,) per domain
+    distributions: tuple[Any, ...]  # (n_j, n_classes) per target, held by the engine after a whole fit
+    weights: tuple[Any, ...]  # (n_i,) per domain, held likewise
     adapted: bool
     scaling: str
     n_iter: int = 0
@@ -54,4 +55,4 @@ class Outcome:
     messages: list[str] = field(default_factory=list)  # texts of warnings
     n_changed: int | None = None  # labels that still changed in the last iteration; None if they were steady
     seconds: dict[str, float] = field(default_factory=dict)  # by stage, all iterations together
-    sample: tuple[Any, ...] = ()  # positions of the rows of each domain that were learned from; None for all
+    sample: tuple[Codes | None, ...] = ()  # positions of the rows of each domain that were learned from; None for all

@@ -1,14 +1,11 @@
 """Which rows of a large domain are learned from."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from lpjt._typing import Codes
 
 
-def draw_sample(y: Array, n_rows: int, random_state: np.random.RandomState) -> Array | None:
+def draw_sample(y: Codes, n_rows: int, random_state: np.random.RandomState) -> Codes | None:
     """Ascending positions of `n_rows` rows that represent all, or None if there are no more rows than that.
 
     Labelled rows are drawn class by class, in proportion to their number and at least one per class. Of a domain with
@@ -32,7 +29,7 @@ def draw_sample(y: Array, n_rows: int, random_state: np.random.RandomState) -> A
     return np.sort(np.concatenate(chosen))
 
 
-def draw_by_class(rows: Array, y: Array, n_rows: int, random_state: np.random.RandomState) -> Array:
+def draw_by_class(rows: Codes, y: Codes, n_rows: int, random_state: np.random.RandomState) -> Codes:
     """`n_rows` of the rows, (n_rows,), drawn class by class in proportion to the classes' sizes, at least one each."""
     if n_rows >= len(rows):
         return rows
@@ -44,7 +41,7 @@ def draw_by_class(rows: Array, y: Array, n_rows: int, random_state: np.random.Ra
     return rows[taken]
 
 
-def share_out(n: int, counts: Array) -> Array:
+def share_out(n: int, counts: Codes) -> Codes:
     """`n` places shared out in proportion to `counts`, by largest remainders; at least one each if `n` allows it."""
     ideal = n * counts / counts.sum()
     quota = np.minimum(np.maximum(np.floor(ideal).astype(np.int64), 1), counts)

@@ -1,13 +1,12 @@
 """First labels of the target, step 1 of Algorithm 1."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
+from lpjt._typing import Array, Codes
 from lpjt.classifiers import Propagation
 from lpjt.core import propagation, shape_guess
 from lpjt.core.blocks import pick_rows, stack_rows
@@ -22,7 +21,7 @@ GUESS = (
 )
 
 
-def first_labels(problem: Problem, widths: Sequence[int], plan: Plan) -> tuple[list[npt.NDArray[Any]], bool]:
+def first_labels(problem: Problem, widths: Sequence[int], plan: Plan) -> tuple[list[Array], bool]:
     """First distributions of each target, and whether any of them is a guess.
 
     They come from the labelled rows of the target's own width, of sources or of targets; if there are none, from the
@@ -60,12 +59,12 @@ def first_labels(problem: Problem, widths: Sequence[int], plan: Plan) -> tuple[l
 
 def _propagated(
     plan: Plan,
-    rows: list[npt.NDArray[Any]],
-    labels: list[npt.NDArray[Any]],
+    rows: list[Array],
+    labels: list[Codes],
     problem: Problem,
     of_source: bool,
     near: Neighbors,
-) -> npt.NDArray[Any]:
+) -> Array:
     """Distributions of the unlabelled rows of the last domain, from the labelled rows of all domains given.
 
     `rows` and `labels` have one entry per domain; `near` are the nearest rows of each row of the last domain.
@@ -94,13 +93,13 @@ def _propagated(
 
 def _from_few(
     rule: Propagation,
-    rows: npt.NDArray[Any],
-    labels: npt.NDArray[Any],
+    rows: Array,
+    labels: Codes,
     weights: None,
     n_classes: int,
     *,
     search: str,
-) -> npt.NDArray[Any]:
+) -> Array:
     """From a few labelled rows of the target alone: the harmonic solution, averaged with smoothed linear votes.
 
     Three rows per class say little about neighbourhoods but place a hyperplane well; on weak features the linear half
@@ -114,7 +113,7 @@ def _from_few(
     model = LinearSVC(dual="auto", random_state=0).fit(rows[known], labels[known])
     margins = model.decision_function(rows[~known])
     margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
-    votes: npt.NDArray[Any] = np.zeros((len(margins), n_classes))
+    votes: Array = np.zeros((len(margins), n_classes))
     votes[:, model.classes_] = np.exp(5 * (margins - margins.max(axis=1, keepdims=True)))
     votes = propagation.normalise_rows(votes)
     if len(votes) > 1:
@@ -123,7 +122,7 @@ def _from_few(
     return (F + propagation.normalise_rows(votes)) / 2
 
 
-def _matched(problem: Problem, j: int, plan: Plan) -> npt.NDArray[Any]:
+def _matched(problem: Problem, j: int, plan: Plan) -> Array:
     largest = int(np.argmax([len(X) for X in problem.rows[: problem.n_sources]]))  # the most reliable shape
     match = shape_guess.guess_gromov if plan.start == "gromov" else shape_guess.guess_spectral
     return match(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from lpjt._typing import Array
 from lpjt.classifiers import make_pool
 from lpjt.core import coordinates
 from lpjt.core.objective import Problem
@@ -76,11 +76,11 @@ def keep_first_labels(candidate: Candidate, plan: Plan, shared: dict[str, Any]) 
     )
 
 
-def all_distributions(problem: Problem, distributions: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def all_distributions(problem: Problem, distributions: Sequence[Array]) -> Array:
     """Distributions of the rows of all domains, (n, n_classes); one-hot for sources."""
     targets, eye = iter(distributions), np.eye(problem.n_classes)
     return np.vstack([next(targets) if t else eye[y] for y, t in zip(problem.labels, problem.is_target, strict=True)])
 
 
-def _ones(rows: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], ...]:
+def _ones(rows: Sequence[Array]) -> tuple[Array, ...]:
     return tuple(np.ones(len(X)) for X in rows)

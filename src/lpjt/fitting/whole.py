@@ -1,24 +1,24 @@
 """A whole fit: learn on a sample of the rows, then label every row.
 
-Algorithm 1's projections depend on class means, scatters and local graphs, which a sample estimates well. What a sample
-cannot give is the label of each row: for these, all rows are embedded once and labelled over the graph of all of them.
+Algorithm 1's projections depend on class means, scatters and local graphs, which a sample estimates well. The labels of
+all rows come afterwards: all rows are embedded once and labelled over the graph of all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from lpjt._typing import Array, Codes
 from lpjt.classifiers import Classifier, Inductive, Predictor
 from lpjt.core.alternation import Clock
-from lpjt.core.blocks import multiply
+from lpjt.core.blocks import AnyRows, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.core.neighbors import choose_search, nearest_rows
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.adapt import OnRecord, adapt
-from lpjt.fitting.engine import Array, Engine, Held, one_hot
+from lpjt.fitting.engine import Engine, Held, one_hot
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
 from lpjt.fitting.sampling import draw_by_class, draw_sample
@@ -33,7 +33,7 @@ def fit_domains(
     memory_limit: str | int | None = None,
     on_record: OnRecord | None = None,
 ) -> Outcome:
-    """Fit validated domains, whoever holds their rows.
+    """Fit validated domains, with any engine.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def fit_domains(
     return replace(outcome, sample=sample, seconds=clock.laps)
 
 
-def _draw(everything: Sequence[Domain], labels: list[Array], plan: Plan, n_classes: int) -> tuple[Array | None, ...]:
+def _draw(everything: Sequence[Domain], labels: list[Codes], plan: Plan, n_classes: int) -> tuple[Codes | None, ...]:
     """Positions of the rows of each domain that are learned from; None for all of its rows."""
     if plan.sample_size is None:
         return (None,) * len(everything)
@@ -83,7 +83,7 @@ def _draw(everything: Sequence[Domain], labels: list[Array], plan: Plan, n_class
     return tuple(draw_sample(y, plan.sample_size, plan.random_state) for y in labels)
 
 
-def _gather(domains: Domains, sample: Sequence[Array | None], labels: list[Array], engine: Engine) -> Domains:
+def _gather(domains: Domains, sample: Sequence[Codes | None], labels: list[Codes], engine: Engine) -> Domains:
     """The domains with the sampled rows alone, in the caller's memory."""
     n = len(domains.sources)
     few = [
@@ -109,8 +109,8 @@ def _hold(outcome: Outcome, everything: Sequence[Domain], engine: Engine) -> Out
 
 def _label_all(
     domains: Domains,
-    labels: list[Array],
-    sample: Sequence[Array | None],
+    labels: list[Codes],
+    sample: Sequence[Codes | None],
     outcome: Outcome,
     plan: Plan,
     engine: Engine,
@@ -147,7 +147,7 @@ def _label_all(
 
 
 def _propagate(
-    Z: list[Held], labels: list[Array], n_sources: int, n_classes: int, plan: Plan, engine: Engine
+    Z: list[Held], labels: list[Codes], n_sources: int, n_classes: int, plan: Plan, engine: Engine
 ) -> tuple[Held, ...]:
     """One labelling of all target rows over the graph of all embedded rows, in as few shards as their number allows."""
     known = [np.flatnonzero(y >= 0) for y in labels]
@@ -162,7 +162,7 @@ def _propagate(
     n_shards = max(1, -(-n_unknown // SHARD_ROWS))
     label = partial(
         label_shard,
-        Z_known=np.vstack([engine.take(z, rows) for z, rows in zip(Z, known, strict=True)]),
+        Z_known=np.vstack([np.asarray(engine.take(z, rows)) for z, rows in zip(Z, known, strict=True)]),
         y_known=np.concatenate([y[rows] for y, rows in zip(labels, known, strict=True)]),
         classifier=plan.classifier,
         n_classes=n_classes,
@@ -173,24 +173,27 @@ def _propagate(
 
 
 def _spread_weights(
-    Z: list[Held], sample: Sequence[Array | None], weights: Sequence[Array], engine: Engine
+    Z: list[Held], sample: Sequence[Codes | None], weights: Sequence[Array], engine: Engine
 ) -> tuple[Held, ...]:
     """Landmark weights of all rows: those of the sample, and for any other row that of the nearest sampled row."""
     return tuple(
         engine.map_rows(
-            partial(weigh_block, sampled=engine.take(z, positions), weights=w), z, columns=None, dtype=np.float64
+            partial(weigh_block, sampled=np.asarray(engine.take(z, positions)), weights=w),
+            z,
+            columns=None,
+            dtype=np.float64,
         )
         for z, positions, w in zip(Z, sample, weights, strict=True)
     )
 
 
-def embed_block(X: Any, *, map_to: Coordinates, projection: Array | None) -> Array:
+def embed_block(X: AnyRows, *, map_to: Coordinates, projection: Array | None) -> Array:
     """Embedded rows of a block of raw rows; their coordinates if there is no projection."""
     rows = to_coordinates(X, map_to)
     return rows if projection is None else multiply(rows, projection)
 
 
-def predict_block(X: Any, y: Array, *, embed: Any, predictor: Predictor) -> Array:
+def predict_block(X: AnyRows, y: Codes, *, embed: Callable[[AnyRows], Array], predictor: Predictor) -> Array:
     """Class distributions of a block of raw rows; one-hot where the label is known."""
     F = predictor.distributions_of(embed(X))
     known = y >= 0
@@ -200,11 +203,11 @@ def predict_block(X: Any, y: Array, *, embed: Any, predictor: Predictor) -> Arra
 
 def weigh_block(Z: Array, *, sampled: Array, weights: Array) -> Array:
     """Weight of the nearest sampled row of each embedded row of a block."""
-    return weights[nearest_rows(Z, np.asarray(sampled), 1).indices[:, 0]]
+    return weights[nearest_rows(Z, sampled, 1).indices[:, 0]]
 
 
 def label_shard(
-    parts: list[Array], *, Z_known: Array, y_known: Array, classifier: Classifier, n_classes: int, search: str
+    parts: list[Array], *, Z_known: Array, y_known: Codes, classifier: Classifier, n_classes: int, search: str
 ) -> Array:
     """Class distributions of the unlabelled rows of a shard, stacked, from all labelled rows."""
     stacked = np.vstack([Z_known, *parts])

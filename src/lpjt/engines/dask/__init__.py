@@ -1,7 +1,7 @@
 """Rows on a Dask cluster, or in Dask arrays on this machine: they stay where they are, in blocks.
 
-What a sample teaches is learned in the caller's memory by the same code as for any array. Here are the verbs that a fit
-asks of the rows: take some, map all, and label them in shards, each shard by one task.
+The sample is learned from in the caller's memory, by the same code as for any array. The engine has the verbs that a
+fit asks of the rows: take some, map all, and label them in shards, one task per shard.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lpjt._typing import Array, Codes, Values
 from lpjt.domains import Domains
 from lpjt.engines.dask.door import open_lazy_domains
-from lpjt.fitting.engine import Array, decode, one_hot
+from lpjt.engines.dask.labels import Lazy
+from lpjt.fitting.engine import decode, one_hot
 
 
 class DaskEngine:
@@ -25,15 +27,15 @@ class DaskEngine:
         """Validate what the caller gave to `fit`, block by block."""
         return open_lazy_domains(X, y, X_target, y_target, sample_domain=sample_domain)
 
-    def labels(self, y: Any) -> Array:
+    def labels(self, y: Lazy) -> Codes:
         """Class codes, (n,): one to eight bytes per row come to the caller."""
         return y.compute()
 
-    def take(self, rows: Any, positions: Array | None) -> Array:
+    def take(self, rows: Lazy, positions: Codes | None) -> Array:
         """Rows at ascending positions, in the caller's memory."""
         return np.asarray((rows if positions is None else rows[positions]).compute())
 
-    def map_rows(self, function: Callable[..., Array], *held: Any, columns: int | None, dtype: npt.DTypeLike) -> Any:
+    def map_rows(self, function: Callable[..., Array], *held: Lazy, columns: int | None, dtype: npt.DTypeLike) -> Lazy:
         """``function(*blocks)`` of each block of rows, kept by the workers."""
         import dask.array as da
 
@@ -52,11 +54,11 @@ class DaskEngine:
     def map_shards(
         self,
         function: Callable[[list[Array]], Array],
-        rows: Sequence[Any],
-        shards: Sequence[Sequence[Array]],
-        labels: Sequence[Array],
+        rows: Sequence[Lazy],
+        shards: Sequence[Sequence[Codes]],
+        labels: Sequence[Codes],
         n_classes: int,
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Lazy, ...]:
         """Class distributions of each target; each shard is gathered and labelled by one task."""
         import dask
 
@@ -74,13 +76,13 @@ class DaskEngine:
             for j, (Z, y) in enumerate(zip(rows, labels, strict=True))
         )
 
-    def hold(self, values: Array, like: Any) -> Any:
+    def hold(self, values: Array, like: Lazy) -> Lazy:
         """Values in blocks of the same rows as `like`."""
         import dask.array as da
 
         return da.from_array(values, chunks=(like.chunks[0], *((-1,) * (values.ndim - 1))))
 
-    def decode(self, y: Any, F: Any, classes: Array) -> Any:
+    def decode(self, y: Lazy, F: Lazy, classes: Values) -> Lazy:
         """Labels, (n,): those given, else the likeliest."""
         import dask.array as da
 
@@ -103,7 +105,7 @@ def _call(function: Callable[[list[Array]], Array], parts: list[Array]) -> Array
     return function(parts)
 
 
-def _assemble(Z: Any, y: Array, answers: list[Any], places: list[tuple[int, Array]], n_classes: int) -> Any:
+def _assemble(Z: Lazy, y: Codes, answers: list[Any], places: list[tuple[int, Codes]], n_classes: int) -> Lazy:
     """Distributions of one target in the blocks of its rows, from the answers for all shards.
 
     `places` has, for each shard, where the target begins among the shard's rows, and the positions of these rows.
@@ -129,7 +131,7 @@ def _part(answer: Array, start: int, stop: int) -> Array:
     return answer[start:stop]
 
 
-def _fill_block(y: Array, parts: list[Array], positions: list[Array], n_classes: int) -> Array:
+def _fill_block(y: Codes, parts: list[Array], positions: list[Codes], n_classes: int) -> Array:
     F = one_hot(y, n_classes)
     for part, rows in zip(parts, positions, strict=True):
         F[rows] = part

@@ -1,11 +1,11 @@
-"""Whether there is a Dask, and a cluster that can compute."""
+"""Checks that dask is installed, and that a cluster can compute."""
 
 import sys
 from typing import Any
 
 
 def check_cluster() -> None:
-    """Refuse a cluster without workers, on which a fit would wait for ever; without a cluster, threads compute."""
+    """Refuse a cluster without workers, on which a fit would wait forever; without a cluster, threads compute."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return
