@@ -37,7 +37,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     seconds_: dict[str, float]
     n_features_in_: int
     feature_names_in_: Values
-    _predictor: Predictor
+    _predictors: dict[str, Predictor]
     _coordinates: dict[str, Coordinates]
 
     def transform(self, X: Any, domain: str = "target") -> Any:
@@ -70,7 +70,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         rows = self._open(X, name)
         with self._threads_for(rows):
             Z = self._embed(rows, name) if self.adapted_ else to_coordinates(rows, self._coordinates[name])
-            return self._predictor.distributions_of(Z)
+            return self._predictors[name].distributions_of(Z)
 
     def predict(self, X: Any, domain: str = "target") -> Any:
         """Labels, (n,), of rows of a domain, seen in fit or not."""
@@ -131,7 +131,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         self._feature_names = {d.name: d.feature_names for d in domains.all}
         self._columns = {d.name: d.columns for d in domains.all}
         self._coordinates = dict(zip(names, outcome.coordinates, strict=True))
-        self._predictor = outcome.predictor
+        self._predictors = dict(zip(names, outcome.predictors, strict=True))
         self.classes_ = domains.classes
         self.projections_ = dict(zip(names, outcome.projections, strict=True))
         self.label_distributions_ = domains.join_targets(list(outcome.distributions))

@@ -13,7 +13,8 @@ from scipy import sparse
 
 from lazy import agreement, both, lazy, overlapping, sine
 from lpjt import LPJT
-from lpjt.engines import is_lazy
+from lpjt.engines import LocalEngine, is_lazy
+from lpjt.engines.dask import DaskEngine
 from lpjt.engines.dask.cluster import need_dask
 from problems import masked, shifted_pair
 
@@ -156,7 +157,7 @@ def test_predictions_of_dask_arrays_are_lazy():
 def test_the_predictor_holds_a_sample():
     X, y, X_target, y_target = shifted_pair(n_source=600, n_target=500)
     _, model = both(X, y, X_target, sample_size=50)
-    assert len(model._predictor.rows) == 100
+    assert len(model._predictors["target"].rows) == 100
     assert np.mean(model.predict(X_target) == y_target) > 0.9
 
 
@@ -279,3 +280,51 @@ def test_in_memory_fits_do_not_load_the_dask_engine():
         "sys.exit('lpjt.engines.dask' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("n_classes", "expected"), [(2, np.int8), (128, np.int8), (129, np.int16)])
+def test_codes_of_lazy_labels_take_few_bytes(n_classes, expected):
+    y = np.arange(n_classes * 2) % n_classes
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    engine = DaskEngine()
+    given = da.from_array(np.where(y % 2 == 0, y, -1), chunks=30)
+    domains = engine.open(
+        lazy(X, 50), da.from_array(y, chunks=30), {"some": lazy(X, 50), "none": lazy(X, 50)}, {"some": given}
+    )
+    codes = [engine.labels(domain.y) for domain in domains.all]
+    assert [code.dtype for code in codes] == [expected] * 3
+    np.testing.assert_array_equal(codes[0], y)
+    np.testing.assert_array_equal(codes[1], np.where(y % 2 == 0, y, -1))
+    np.testing.assert_array_equal(codes[2], -1)
+
+
+def test_each_shard_is_labelled_once_for_all_targets():
+    """Also shards that have no row of one of the targets."""
+    rows = [np.arange(20.0)[:, None], 100 + np.arange(5.0)[:, None]]
+    labels = [np.full(20, -1), np.array([-1, 2, -1, 1, -1])]
+    shards = [[np.flatnonzero(y < 0)[s::4] for y in labels] for s in range(4)]
+    assert not len(shards[3][1])
+    calls = []
+
+    def label(parts):
+        stacked = np.vstack(parts)
+        calls.append(len(stacked))
+        return np.eye(3)[0] * stacked
+
+    found = DaskEngine().map_shards(label, [da.from_array(Z, chunks=(3, 1)) for Z in rows], shards, labels, 3)
+    assert sorted(calls) == [5, 6, 6, 6]
+    expected = LocalEngine().map_shards(label, rows, shards, labels, 3)
+    for lazily, F in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(lazily.compute(), F)
+    np.testing.assert_array_equal(expected[1], [[100, 0, 0], [0, 0, 1], [102, 0, 0], [0, 1, 0], [104, 0, 0]])
+
+
+def test_a_domain_on_disk_beside_dask_arrays(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    X, y, X_target, _ = overlapping()
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        file["target"] = X_target.astype(np.float32)
+        on_disk = LPJT(n_components=6, random_state=0).fit(lazy(X, 250), y, file["target"])
+        found = on_disk.transduction_.compute()
+    in_memory = LPJT(n_components=6, random_state=0).fit(X, y, X_target.astype(np.float32))
+    np.testing.assert_array_equal(found, in_memory.transduction_)

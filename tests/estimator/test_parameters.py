@@ -422,7 +422,7 @@ def sampled_rows_are_counted(make):
         model = fit(make(sample_size=n))
         assert {name: np.size(rows) for name, rows in model.sample_.items()} == {"source": n, "target": n}
         assert_array_equal(np.bincount(y[model.sample_["source"]]), n // 3)
-        assert len(model._predictor.rows) == 2 * n
+        assert len(model._predictors["target"].rows) == 2 * n
         assert len(model.transduction_) == len(X_target)
     assert fit(make(sample_size=None)).sample_ == {"source": None, "target": None}
 
@@ -431,7 +431,7 @@ def sampled_rows_are_counted(make):
 def memory_is_limited(make):
     with pytest.raises(ValueError, match="memory_limit='1KB' is too small: this fit needs at least"):
         fit(make(memory_limit="1KB"))
-    with pytest.raises(ValueError, match="memory_limit='plenty' is no size"):
+    with pytest.raises(ValueError, match="memory_limit='plenty' is not a size"):
         fit(make(memory_limit="plenty"))
     assert_array_equal(fit(make(memory_limit="1GB")).transduction_, fit(make()).transduction_)
 

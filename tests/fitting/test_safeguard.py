@@ -9,8 +9,9 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from lpjt import LPJT, Propagation
+from lpjt.fitting import adapt
 from lpjt.selection import evidence
-from problems import shifted_pair
+from problems import masked, shifted_pair, widened
 
 
 @pytest.fixture(scope="module")
@@ -157,3 +158,29 @@ def test_scaling_is_chosen_by_what_shows_the_classes():
         model = LPJT(random_state=0).fit(X, y, X_target)
     assert model.scaling_ == "standard"
     assert np.mean(model.transduction_ == y_target) > 0.85
+
+
+def test_first_labels_of_domains_of_any_width_label_new_rows(monkeypatch):
+    """If every iteration collapsed: each width has its own coordinates, even if their number is the same."""
+    X, y, X_target, y_target = shifted_pair(n_source=150, n_target=120, width=10)
+    targets = {"same": X_target, "wide": widened(X_target, 16), "narrow": X_target[:, :6]}
+    given = {"wide": masked(y_target, 8), "narrow": masked(y_target, 8)}
+    monkeypatch.setattr(adapt, "_best_iteration", lambda candidate: None)
+    with pytest.warns(UserWarning, match="got worse after the start"):
+        model = LPJT(random_state=0, n_coordinates=6).fit({"source": X}, {"source": y}, targets, given)
+    assert not model.adapted_
+    assert {P.shape[0] for P in model.projections_.values()} == {6}
+    assert len({id(predictor) for predictor in model._predictors.values()}) == 3
+    for name, rows in targets.items():
+        assert np.mean(model.predict(rows, name) == model.transduction_[name]) > 0.8
+    assert np.mean(model.predict(X, "source") == y) > 0.9
+
+
+def test_sources_of_any_width_are_learned_each_by_itself():
+    X, y, _, _ = shifted_pair(n_source=200, width=10)
+    sources, labels = {"a": X[:100], "b": widened(X[100:], 16)}, {"a": y[:100], "b": y[100:]}
+    model = LPJT(random_state=0, n_coordinates=None).fit(sources, labels)
+    assert model._predictors["a"].rows.shape == (100, 10)
+    assert model._predictors["b"].rows.shape == (100, 16)
+    for name in sources:
+        assert np.mean(model.predict(sources[name], name) == labels[name]) > 0.9

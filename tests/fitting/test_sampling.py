@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lpjt import LPJT
+from lpjt import LPJT, Propagation
 from lpjt.core.propagation import unit_rows
+from lpjt.domains import open_domains
+from lpjt.fitting import whole
+from lpjt.fitting.adapt import adapt
+from lpjt.fitting.memory import within_memory
 from lpjt.fitting.sampling import draw_by_class, draw_sample, share_out
+from lpjt.parameters import make_plan
 from problems import masked, shifted_pair, widened
 
 
@@ -87,8 +92,6 @@ def test_labels_come_from_one_propagation_over_all_rows():
     model = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target)
     Z = np.vstack([model.transform(X, "source"), model.transform(X_target)]).astype(np.float32)
     labels = np.concatenate([y, np.full(len(X_target), -1)])
-    from lpjt import Propagation
-
     F = Propagation().classify(Z, labels, None, 4)
     np.testing.assert_allclose(model.label_distributions_, F, atol=1e-4)
 
@@ -171,3 +174,63 @@ def test_a_small_sample_needs_less_memory_than_the_whole():
         LPJT(memory_limit="17MB", sample_size=None, n_jobs=1).fit(X, y, X_target)
     model = quiet(LPJT(memory_limit="17MB", sample_size=300, random_state=0, n_jobs=1), X, y, X_target)
     assert len(model.sample_["target"]) == 300
+
+
+def test_domains_that_are_not_sampled_keep_their_own_weights(monkeypatch):
+    """No weight is looked up: equal rows of different classes have different weights."""
+    X, y, X_target, _ = OVERLAPPING
+    X, y = np.repeat(X[:150], 2, axis=0), np.repeat(y[:150], 2)
+    y[1::10] = (y[1::10] + 1) % 4
+    learned = []
+
+    def spy(*given):
+        learned.append(adapt(*given))
+        return learned[-1]
+
+    monkeypatch.setattr(whole, "adapt", spy)
+    model = quiet(LPJT(random_state=0, sample_size=400, landmark_ratio=0.5), X, y, X_target)
+    assert model.sample_["source"] is None
+    assert_array_equal(model.weights_source_, learned[0].weights[0])
+
+
+def test_a_source_alone_has_weights_for_all_rows():
+    X, y, _, _ = OVERLAPPING
+    model = quiet(LPJT(random_state=0, sample_size=100), X, y)
+    assert model.weights_source_.shape == y.shape
+    assert model.sample_["source"].shape == (100,)
+    assert np.mean(model.predict(X) == y) > 0.85
+    assert model.seconds_["predictor"] > 0
+
+
+@pytest.mark.parametrize(
+    ("n_source", "n_target", "expected"),
+    [
+        (40, 20, (40, 20)),  # all
+        (500, 20, (80, 20)),  # the source alone is thinned
+        (500, 300, (50, 50)),
+        (30, 300, (30, 70)),
+    ],
+)
+def test_labelled_rows_of_the_target_are_thinned_last(n_source, n_target, expected, monkeypatch):
+    monkeypatch.setattr(whole, "SHARD_ROWS", 100)
+    labels = [np.arange(n_source) % 4, np.r_[np.full(50, -1), np.arange(n_target) % 4]]
+    source, target = whole._choose_known(labels, 1, rng())
+    assert (len(source), len(target)) == expected
+    assert (labels[1][target] >= 0).all()
+    assert_array_equal(np.unique(labels[0][source]), range(4))
+    assert_array_equal(target, np.unique(target))
+
+
+def test_a_limit_of_memory_counts_the_sample():
+    """Copied rows count, whoever labels all rows afterwards."""
+    X = np.random.default_rng(0).normal(size=(400, 500))
+    domains = open_domains(X, np.arange(400) % 2, X + 1)
+    copied = open_domains(X.copy(), np.arange(400) % 2, X + 1)
+    plan = make_plan(LPJT().get_params(deep=False), n_classes=2, one_width=True, n_rows=400)
+
+    def least(given):
+        with pytest.raises(ValueError, match=r"needs at least (\d+)MB") as raised:
+            within_memory(plan, given, "1MB", whole=domains, labels_here=False)
+        return int(str(raised.value).split("at least ")[1].split("MB")[0])
+
+    assert least(copied) - least(domains) == pytest.approx(2 * X.nbytes / 1e6, abs=1)

@@ -86,10 +86,11 @@ def _finish(candidate: Candidate, plan: Plan, steady: bool) -> Outcome:
         return keep_first_labels(candidate, plan, shared)
     Z, y = np.vstack(state.embeddings), np.concatenate(candidate.problem.labels)
     Y = all_distributions(candidate.problem, state.distributions)
+    predictor = plan.classifier.freeze(Z, y, np.concatenate(state.weights), Y, search=plan.settings.search)
     return Outcome(
         coordinates=candidate.maps,
         projections=state.projections,
-        predictor=plan.classifier.freeze(Z, y, np.concatenate(state.weights), Y, search=plan.settings.search),
+        predictors=(predictor,) * len(candidate.maps),
         distributions=state.distributions,
         weights=state.weights,
         adapted=True,

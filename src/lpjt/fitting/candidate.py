@@ -30,6 +30,7 @@ class Candidate:
     scaling: str
     maps: tuple[Coordinates, ...]
     problem: Problem
+    widths: tuple[int, ...]  # columns of each domain before any reduction; equal widths share one feature space
     start: list[Array]  # first distributions of each target
     guessed: bool
     y_source: Codes  # (n_compared,) labels of the source rows of `nearest`
@@ -77,10 +78,10 @@ def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[
     neighbors = list_neighbors(rows, plan.settings)
     clock.lap("neighbors")
     problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors)
-    widths = [d.X.shape[1] for d in everything]
+    widths = tuple(d.X.shape[1] for d in everything)
     start, guessed = first_labels(problem, widths, plan)
     y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])
-    candidate = Candidate(kind, maps, problem, start, guessed, y_source)
+    candidate = Candidate(kind, maps, problem, widths, start, guessed, y_source)
     settings = plan.settings
     if len(set(widths)) > 1:
         settings = replace(settings, coupling_weight=0.0)

@@ -29,11 +29,13 @@ def read_limit(limit: str | int) -> int:
         return int(limit)
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?|)B?\s*", limit.upper())
     if match is None or not float(match[1]):
-        raise ValueError(f"memory_limit={limit!r} is no size. Give e.g. '4GB', '512MB' or a number of bytes.")
+        raise ValueError(f"memory_limit={limit!r} is not a size. Give e.g. '4GB', '512MB' or a number of bytes.")
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def within_memory(plan: Plan, domains: Domains, limit: str | int | None, *, labelled: Domains) -> Plan:
+def within_memory(
+    plan: Plan, domains: Domains, limit: str | int | None, *, whole: Domains, labels_here: bool = True
+) -> Plan:
     """Plan whose block size, and whose place for coordinates, suit the limit; the same plan if there is none.
 
     Parameters
@@ -43,8 +45,10 @@ def within_memory(plan: Plan, domains: Domains, limit: str | int | None, *, labe
         Rows that are learned from.
     limit : str, int or None
         Memory that the fit may use beyond its input.
-    labelled : Domains
-        All rows that are labelled here; the same as `domains` if every row is learned from.
+    whole : Domains
+        All rows; the same rows as those of `domains`, not copies, if every row is learned from.
+    labels_here : bool
+        Whether all rows are labelled in the caller's memory, not by a cluster.
 
     Returns
     -------
@@ -57,8 +61,9 @@ def within_memory(plan: Plan, domains: Domains, limit: str | int | None, *, labe
     ranks = bound_coordinates(everything, plan)
     itemsize = max(d.X.dtype.itemsize for d in everything)
     least = _learning(everything, len(domains.sources), ranks, plan, len(domains.classes))
-    if labelled is not domains:
-        least = max(least + _copies(domains, labelled), _labelling(labelled, plan))
+    least += _copies(domains, whole)
+    if labels_here:
+        least = max(least, _labelling(whole, plan))
     coordinates = sum(d.X.shape[0] * rank * d.X.dtype.itemsize for d, rank in zip(everything, ranks, strict=True))
     each = itemsize * COPIES * n_threads()  # of an entry: every thread has a block
     smallest = SMALLEST * each
@@ -93,9 +98,9 @@ def _learning(everything: Sequence[Domain], n_sources: int, ranks: list[int], pl
     return lists + max(principal, searched + lists + stacked, iterations)
 
 
-def _copies(domains: Domains, labelled: Domains) -> int:
-    """Bytes of the sampled rows of the domains of which a sample was drawn."""
-    parts = zip(domains.all, labelled.all, strict=True)
+def _copies(domains: Domains, whole: Domains) -> int:
+    """Bytes of the rows that were copied to learn from: samples, and all that came from a cluster."""
+    parts = zip(domains.all, whole.all, strict=True)
     return sum(few.X.shape[0] * few.X.shape[1] * few.X.dtype.itemsize for few, d in parts if few.X is not d.X)
 
 

@@ -45,7 +45,7 @@ class Outcome:
 
     coordinates: tuple[Coordinates, ...]  # one map per domain
     projections: tuple[Array, ...]  # (rank_i, n_components) per domain
-    predictor: Predictor  # distributions of new rows, from embeddings if adapted, else from coordinates
+    predictors: tuple[Predictor, ...]  # of new rows, per domain: from embeddings if adapted, else from coordinates
     distributions: tuple[Any, ...]  # (n_j, n_classes) per target, held by the engine after a whole fit
     weights: tuple[Any, ...]  # (n_i,) per domain, held likewise
     adapted: bool

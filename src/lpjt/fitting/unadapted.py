@@ -1,12 +1,12 @@
 """Outcomes without adaptation: no target, no shift, or iterations that all collapsed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from lpjt._typing import Array
-from lpjt.classifiers import make_pool
+from lpjt.classifiers import Predictor, make_pool
 from lpjt.core import coordinates
 from lpjt.core.objective import Problem
 from lpjt.domains import Domains
@@ -21,13 +21,17 @@ def fit_source_only(domains: Domains, plan: Plan) -> Outcome:
     scalings = [coordinates.fit_scaling(d.X, kind) for d in domains.sources]
     maps = make_coordinates(domains.sources, scalings, plan)
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(domains.sources, maps, strict=True)]
-    alike = [i for i, X in enumerate(rows) if X.shape[1] == rows[0].shape[1]]
-    y = np.concatenate([domains.sources[i].y for i in alike])
-    Z, Y = np.vstack([rows[i] for i in alike]), np.eye(len(domains.classes))[y]
+    widths = [d.X.shape[1] for d in domains.sources]
+
+    def learn(members: list[int]) -> Predictor:
+        Z, y = np.vstack([rows[i] for i in members]), np.concatenate([domains.sources[i].y for i in members])
+        Y = np.eye(len(domains.classes))[y]
+        return plan.classifier.freeze(Z, y, np.ones(len(y)), Y, search=plan.settings.search)
+
     return Outcome(
         coordinates=maps,
-        projections=principal_axes(rows, plan.settings.n_components),
-        predictor=plan.classifier.freeze(Z, y, np.ones(len(y)), Y, search=plan.settings.search),
+        projections=principal_axes(rows, widths, plan.settings.n_components),
+        predictors=_of_each_width(widths, learn),
         distributions=(),
         weights=_ones(rows),
         adapted=False,
@@ -47,8 +51,8 @@ def keep_unshifted(domains: Domains, plan: Plan, unshifted: Unshifted) -> Outcom
     )
     return Outcome(
         coordinates=maps,
-        projections=principal_axes(rows, plan.settings.n_components),
-        predictor=unshifted.predictor,
+        projections=principal_axes(rows, [d.X.shape[1] for d in everything], plan.settings.n_components),
+        predictors=(unshifted.predictor,) * len(everything),
         distributions=unshifted.distributions,
         weights=_ones(rows),
         adapted=False,
@@ -60,14 +64,16 @@ def keep_unshifted(domains: Domains, plan: Plan, unshifted: Unshifted) -> Outcom
 def keep_first_labels(candidate: Candidate, plan: Plan, shared: dict[str, Any]) -> Outcome:
     """The first labels, in coordinates, if every iteration collapsed."""
     problem = candidate.problem
-    Y = all_distributions(problem, candidate.start)
-    targets = [X for X, is_target in zip(problem.rows, problem.is_target, strict=True) if is_target]
-    one_width = len({X.shape[1] for X in problem.rows}) == 1
-    rows = np.vstack(problem.rows if one_width else targets)
+    parts = np.split(all_distributions(problem, candidate.start), np.cumsum([len(X) for X in problem.rows])[:-1])
+
+    def pool(members: list[int]) -> Predictor:
+        Z, Y = (np.vstack([of_domain[i] for i in members]) for of_domain in (problem.rows, parts))
+        return make_pool(Z, Y, n_neighbors=15, unit_length=False)
+
     return Outcome(
         coordinates=candidate.maps,
-        projections=principal_axes(problem.rows, plan.settings.n_components),
-        predictor=make_pool(rows, Y[len(Y) - len(rows) :], n_neighbors=15, unit_length=False),
+        projections=principal_axes(problem.rows, candidate.widths, plan.settings.n_components),
+        predictors=_of_each_width(candidate.widths, pool),
         distributions=tuple(candidate.start),
         weights=_ones(problem.rows),
         adapted=False,
@@ -80,6 +86,12 @@ def all_distributions(problem: Problem, distributions: Sequence[Array]) -> Array
     """Distributions of the rows of all domains, (n, n_classes); one-hot for sources."""
     targets, eye = iter(distributions), np.eye(problem.n_classes)
     return np.vstack([next(targets) if t else eye[y] for y, t in zip(problem.labels, problem.is_target, strict=True)])
+
+
+def _of_each_width(widths: Sequence[int], learn: Callable[[list[int]], Predictor]) -> tuple[Predictor, ...]:
+    """Predictor of each domain, learned from all domains of its width, the only ones that share its coordinates."""
+    learned = {width: learn([i for i, other in enumerate(widths) if other == width]) for width in set(widths)}
+    return tuple(learned[width] for width in widths)
 
 
 def _ones(rows: Sequence[Array]) -> tuple[Array, ...]:

@@ -57,9 +57,11 @@ def fit_domains(
     sample = _draw(everything, labels, plan, len(domains.classes))
     few = _gather(domains, sample, labels, engine)
     clock.lap("sample")
-    plan = within_memory(plan, few, memory_limit, labelled=domains if engine.in_memory else few)
+    plan = within_memory(plan, few, memory_limit, whole=domains, labels_here=engine.in_memory)
     if not domains.targets:
-        return replace(fit_source_only(few, plan), sample=sample)
+        outcome = replace(fit_source_only(few, plan), weights=_equal_weights(domains, engine))
+        clock.lap("predictor")
+        return replace(outcome, sample=sample, seconds=clock.laps)
     outcome = adapt(few, plan, on_record)
     clock.skip()
     if any(positions is not None for positions in sample):
@@ -120,28 +122,29 @@ def _label_all(
     n_sources, n_classes = len(domains.sources), len(domains.classes)
     parts = list(zip(outcome.coordinates, outcome.projections, strict=True))
     embedders = [partial(embed_block, map_to=m, projection=P if outcome.adapted else None) for m, P in parts]
-    weights = tuple(engine.hold(np.ones(len(y)), d.X) for y, d in zip(labels, everything, strict=True))
+    weights = _equal_weights(domains, engine)
     Z: list[Held] = []
+    weighted = outcome.adapted and plan.settings.landmark_ratio is not None
     transductive = outcome.adapted and not isinstance(plan.classifier, Inductive)
-    if transductive or (outcome.adapted and plan.settings.landmark_ratio is not None):
+    if transductive or weighted:
         Z = [
             engine.map_rows(embed, d.X, columns=P.shape[1], dtype=np.float32)
             for embed, d, (_, P) in zip(embedders, everything, parts, strict=True)
         ]
-    if outcome.adapted and plan.settings.landmark_ratio is not None:
+    if weighted:
         weights = _spread_weights(Z, sample, outcome.weights, engine)
     if transductive:
         distributions = _propagate(Z, labels, n_sources, n_classes, plan, engine)
     else:
         distributions = tuple(
             engine.map_rows(
-                partial(predict_block, embed=embed, predictor=outcome.predictor),
-                d.X,
-                d.y,
+                partial(predict_block, embed=embedders[i], predictor=outcome.predictors[i]),
+                everything[i].X,
+                everything[i].y,
                 columns=n_classes,
-                dtype=float,
+                dtype=np.float64,
             )
-            for embed, d in zip(embedders[n_sources:], domains.targets, strict=True)
+            for i in range(n_sources, len(everything))
         )
     return replace(outcome, distributions=distributions, weights=weights)
 
@@ -150,13 +153,8 @@ def _propagate(
     Z: list[Held], labels: list[Codes], n_sources: int, n_classes: int, plan: Plan, engine: Engine
 ) -> tuple[Held, ...]:
     """One labelling of all target rows over the graph of all embedded rows, in as few shards as their number allows."""
-    known = [np.flatnonzero(y >= 0) for y in labels]
+    known = _choose_known(labels, n_sources, plan.random_state)
     n_known = sum(map(len, known))
-    if n_known > SHARD_ROWS:
-        known = [
-            np.sort(draw_by_class(rows, y[rows], len(rows) * SHARD_ROWS // n_known, plan.random_state))
-            for rows, y in zip(known, labels, strict=True)
-        ]
     unknown = [np.flatnonzero(y < 0) for y in labels[n_sources:]]
     n_unknown = sum(map(len, unknown))
     n_shards = max(1, -(-n_unknown // SHARD_ROWS))
@@ -166,25 +164,47 @@ def _propagate(
         y_known=np.concatenate([y[rows] for y, rows in zip(labels, known, strict=True)]),
         classifier=plan.classifier,
         n_classes=n_classes,
-        search=choose_search(plan.neighbor_search, max(min(n_known, SHARD_ROWS), -(-n_unknown // n_shards))),
+        search=choose_search(plan.neighbor_search, max(n_known, -(-n_unknown // n_shards))),
     )
     shards = [[rows[s::n_shards] for rows in unknown] for s in range(n_shards)]
     return engine.map_shards(label, Z[n_sources:], shards, labels[n_sources:], n_classes)
+
+
+def _choose_known(labels: list[Codes], n_sources: int, random_state: np.random.RandomState) -> list[Codes]:
+    """Ascending positions of the labelled rows of each domain that take part in a labelling.
+
+    All of them up to `SHARD_ROWS`; beyond that a stratified sample of each domain. Labelled target rows are worth more
+    than source rows, so they are thinned only beyond half of that number.
+    """
+    known = [np.flatnonzero(y >= 0) for y in labels]
+    n_source, n_target = (sum(map(len, side)) for side in (known[:n_sources], known[n_sources:]))
+    of_target = min(n_target, max(SHARD_ROWS // 2, SHARD_ROWS - n_source))
+    of_source = min(n_source, SHARD_ROWS - of_target)
+    chosen = []
+    for i, (rows, y) in enumerate(zip(known, labels, strict=True)):
+        places, n_side = (of_source, n_source) if i < n_sources else (of_target, n_target)
+        n_rows = len(rows) * places // max(n_side, 1)
+        chosen.append(np.sort(draw_by_class(rows, y[rows], n_rows, random_state)))
+    return chosen
+
+
+def _equal_weights(domains: Domains, engine: Engine) -> tuple[Held, ...]:
+    """Weight 1 for every row of every domain."""
+    return tuple(engine.hold(np.ones(d.X.shape[0]), d.X) for d in domains.all)
 
 
 def _spread_weights(
     Z: list[Held], sample: Sequence[Codes | None], weights: Sequence[Array], engine: Engine
 ) -> tuple[Held, ...]:
     """Landmark weights of all rows: those of the sample, and for any other row that of the nearest sampled row."""
-    return tuple(
-        engine.map_rows(
-            partial(weigh_block, sampled=np.asarray(engine.take(z, positions)), weights=w),
-            z,
-            columns=None,
-            dtype=np.float64,
-        )
-        for z, positions, w in zip(Z, sample, weights, strict=True)
-    )
+
+    def spread(z: Held, positions: Codes | None, w: Array) -> Held:
+        if positions is None:
+            return engine.hold(w, z)
+        weigh = partial(weigh_block, sampled=np.asarray(engine.take(z, positions)), weights=w)
+        return engine.map_rows(weigh, z, columns=None, dtype=np.float64)
+
+    return tuple(spread(*parts) for parts in zip(Z, sample, weights, strict=True))
 
 
 def embed_block(X: AnyRows, *, map_to: Coordinates, projection: Array | None) -> Array:

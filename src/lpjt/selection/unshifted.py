@@ -103,21 +103,21 @@ def pca_neighbor(known_rows: Array, labels: Codes, unknown_rows: Array, n_classe
 
     As there, the directions are those of the centred rows, but the rows themselves are not centred.
     """
-    (axes,) = principal_axes([known_rows], n_components)
+    (axes,) = principal_axes([known_rows], [known_rows.shape[1]], n_components)
     model = KNeighborsClassifier(n_neighbors=1).fit(unit_rows(known_rows @ axes), labels)
     return np.eye(n_classes)[model.predict(unit_rows(unknown_rows @ axes))]
 
 
-def principal_axes(parts: Sequence[Array], n_components: int) -> tuple[Array, ...]:
-    """Principal directions, (width, n_components), for each part; parts of one width share theirs."""
+def principal_axes(parts: Sequence[Array], widths: Sequence[int], n_components: int) -> tuple[Array, ...]:
+    """Principal directions, (columns, n_components), for each part; parts of domains of one width share theirs."""
     axes: dict[int, Array] = {}
-    for width in {part.shape[1] for part in parts}:
-        rows = [part for part in parts if part.shape[1] == width]
+    for width in set(widths):
+        rows = [part for part, of_part in zip(parts, widths, strict=True) if of_part == width]
         n = sum(len(part) for part in rows)
         mean = sum(part.sum(axis=0, dtype=np.float64) for part in rows) / n
         scatter = sum((part - mean).T @ (part - mean) for part in rows)
         _, axes[width] = leading_directions(np.asarray(scatter, dtype=np.float64), max_rank=n_components)
-    return tuple(axes[part.shape[1]] for part in parts)
+    return tuple(axes[width] for width in widths)
 
 
 def _best_on_source(

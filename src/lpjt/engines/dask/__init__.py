@@ -71,10 +71,11 @@ class DaskEngine:
             for shard in shards
         ]
         starts = [np.cumsum([0, *(len(positions) for positions in shard)]) for shard in shards]
-        return tuple(
+        distributions = [
             _assemble(Z, y, answers, [(s[j], shard[j]) for s, shard in zip(starts, shards, strict=True)], n_classes)
             for j, (Z, y) in enumerate(zip(rows, labels, strict=True))
-        )
+        ]
+        return dask.persist(*distributions)  # all targets at once, so that each shard is labelled once
 
     def hold(self, values: Array, like: Lazy) -> Lazy:
         """Values in blocks of the same rows as `like`."""
@@ -124,7 +125,7 @@ def _assemble(Z: Lazy, y: Codes, answers: list[Any], places: list[tuple[int, Cod
             positions.append(rows[a:b] - first)
         block = fill(y[first:last], parts, positions, n_classes)
         blocks.append(da.from_delayed(block, shape=(int(last - first), n_classes), dtype=np.float64))
-    return da.concatenate(blocks, axis=0).persist()
+    return da.concatenate(blocks, axis=0)
 
 
 def _part(answer: Array, start: int, stop: int) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lpjt._labels import source_classes, warn_of_rare_classes
-from lpjt._matrices import first_non_finite, is_dict, open_matrix
+from lpjt._matrices import first_non_finite, is_dict, is_on_disk, open_matrix
 from lpjt.domains import Domain, Domains, check_names_differ, read_parts
 from lpjt.engines import is_lazy
 from lpjt.engines.dask.cluster import check_cluster, need_dask
@@ -108,9 +108,12 @@ def check_known_sizes(X: Lazy, where: str, name: str) -> None:
 
 
 def _lazy_copy(X: Any, where: str) -> Lazy:
-    """An array in memory as a Dask array."""
+    """An array in memory or on disk as a Dask array."""
     import dask.array as da
 
+    if is_on_disk(X):
+        open_matrix(X, where, min_rows=2)
+        return open_lazy_rows(da.from_array(X, chunks=("auto", -1)), where)
     rows, _ = open_matrix(X, where, min_rows=2)
     if sparse.issparse(rows):
         raise TypeError(f"{where} is sparse, but other domains are Dask arrays. Give it as {where}.toarray().")

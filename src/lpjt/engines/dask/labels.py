@@ -95,26 +95,24 @@ def encode(labels: LazyLabels | None, X: Lazy, classes: Values, *, of_target: bo
     import dask.array as da
 
     sizes = X.chunks[0]
+    dtype = np.min_scalar_type(-len(classes))  # codes come to the caller: one byte per row up to 128 classes
     if labels is None:
-        return da.full(X.shape[0], UNLABELLED, dtype=np.int64, chunks=(sizes,))
+        return da.full(X.shape[0], UNLABELLED, dtype=dtype, chunks=(sizes,))
     if labels.blocks is None:
         codes = (encode_target if of_target else encode_source)(labels.distinct, classes)
         return da.from_array(codes, chunks=(sizes,))
-    dtype = np.min_scalar_type(-len(classes))  # codes come to the caller: one byte per row up to 128 classes
-    codes = labels.blocks.map_blocks(
-        encode_block, where=labels.where, classes=classes, of_target=of_target, dtype=dtype
+    meta = np.empty(0, dtype=dtype)
+    blocks = labels.blocks.map_blocks(
+        encode_block, where=labels.where, classes=classes, of_target=of_target, code_type=dtype, meta=meta
     )
-    return codes.astype(dtype).persist()
+    return blocks.persist()
 
 
-def encode_block(y: Values, where: str, classes: Values, of_target: bool) -> Codes:
-    """Codes of a block of labels."""
+def encode_block(y: Values, where: str, classes: Values, of_target: bool, code_type: np.dtype[Any]) -> Codes:
+    """Codes of a block of labels, in the given type."""
     labels = read_labels(y, len(y), where)
-    if not of_target:
-        return encode_source(labels, classes)
-    if labels.missing.all():
-        return np.full(len(y), UNLABELLED, dtype=np.int64)
-    return _encode_quietly(labels, classes)
+    codes = _encode_quietly(labels, classes) if of_target else encode_source(labels, classes)
+    return codes.astype(code_type)
 
 
 def _encode_quietly(labels: Labels, classes: Values) -> Codes:
