@@ -107,8 +107,8 @@ def test_the_first_labels_predict_in_coordinates(monkeypatch):
     monkeypatch.setattr(Propagation, "classify", one_class)
     model = fit(X, y, X_target)
     assert not model.adapted_
-    assert (model._predictor.n_neighbors, model._predictor.unit_length) == (15, False)
-    assert len(model._predictor.rows) == len(X) + len(X_target)
+    assert (model._predictors["target"].n_neighbors, model._predictors["target"].unit_length) == (15, False)
+    assert len(model._predictors["target"].rows) == len(X) + len(X_target)
 
 
 def test_sparse_and_dense_domains_together():

@@ -35,7 +35,7 @@ def needed(rows, labelled=None, **parameters):
     """Bytes that the error asks for beside the smallest block, to the megabyte above."""
     plan = plan_for(rows, **parameters)
     with pytest.raises(ValueError, match="too small") as caught:
-        within_memory(plan, rows, 1, labelled=labelled or rows)
+        within_memory(plan, rows, 1, whole=labelled or rows)
     size, unit = re.search(r"\(([\d.]+)(MB|GB) for matrices", str(caught.value)).groups()
     return float(size) * {"MB": 1e6, "GB": 1e9}[unit]
 
@@ -107,12 +107,12 @@ def test_the_limit_that_the_error_names_is_enough():
     rows = domains(40_000, 30_000)
     plan = plan_for(rows, sample_size=None, neighbor_search="exact")
     with pytest.raises(ValueError, match="at least") as caught:
-        within_memory(plan, rows, "2MB", labelled=rows)
+        within_memory(plan, rows, "2MB", whole=rows)
     told = re.search(r"at least ([\d.]+MB)", str(caught.value))[1]
-    assert within_memory(plan, rows, told, labelled=rows).on_disk
+    assert within_memory(plan, rows, told, whole=rows).on_disk
     less = f"{float(told[:-2]) - 2}MB"
     with pytest.raises(ValueError, match="too small"):
-        within_memory(plan, rows, less, labelled=rows)
+        within_memory(plan, rows, less, whole=rows)
 
 
 def test_coordinates_go_to_disk_where_they_do_not_fit():
@@ -121,22 +121,22 @@ def test_coordinates_go_to_disk_where_they_do_not_fit():
     least = iterations(40_000, 30_000, 30)
     smallest = 2**17 * 8 * 4  # one thread, four copies of a block of float64
     coordinates = 70_000 * 30 * 8
-    fits = within_memory(plan, rows, least + smallest + coordinates, labelled=rows)
+    fits = within_memory(plan, rows, least + smallest + coordinates, whole=rows)
     assert not fits.on_disk
     assert fits.block_entries == 2**17
-    on_disk = within_memory(plan, rows, least + smallest + coordinates - 1, labelled=rows)
+    on_disk = within_memory(plan, rows, least + smallest + coordinates - 1, whole=rows)
     assert on_disk.on_disk
     assert on_disk.block_entries == (smallest + coordinates - 1) // 32
-    roomy = within_memory(plan, rows, "4GB", labelled=rows)
+    roomy = within_memory(plan, rows, "4GB", whole=rows)
     assert not roomy.on_disk
     assert roomy.block_entries == 2**24
-    assert within_memory(plan, rows, None, labelled=rows) is plan
+    assert within_memory(plan, rows, None, whole=rows) is plan
 
 
 def test_float32_rows_have_larger_blocks():
     plan = plan_for(domains(1000, 1000), sample_size=None)
     entries = [
-        within_memory(plan, rows, "60MB", labelled=rows).block_entries
+        within_memory(plan, rows, "60MB", whole=rows).block_entries
         for rows in (domains(1000, 1000, dtype=np.float32), domains(1000, 1000))
     ]
     assert entries[0] == pytest.approx(2 * entries[1], rel=0.02)
