@@ -1,4 +1,4 @@
-"""The private parts of scikit-learn this package leans on, imported here and nowhere else."""
+"""The private parts of scikit-learn that this package uses, imported here and nowhere else."""
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions

@@ -21,11 +21,11 @@ from lpjt.parameters import AUTHORS_DEPARTURES, CONSTRAINTS, authors_parameters,
 class LPJT(FittedModel):
     r"""Locality Preserving Joint Transfer: labels for a target domain from a labelled source domain.
 
-    Learns one projection a domain into a shared space by the generalised eigenproblem of Eq. (21) [1]_, in which the
+    Learns one projection per domain into a shared space by the generalised eigenproblem of Eq. (21) [1]_, in which the
     domains' marginal and conditional distributions agree (Eqs. 8-9), rows keep to their class and away from others
     (Eqs. 14-15) and the target keeps its variance (Eq. 17); labels the target there by label propagation; and repeats,
-    with the new labels and, if wanted, weights for the rows that bridge the domains best (Eq. 23). Domains may have
-    different widths. No matrix of n x n is formed.
+    with the new labels and, if asked for, weights for the rows that bridge the domains best (Eq. 23). Domains may have
+    different widths. No n x n matrix is formed.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class LPJT(FittedModel):
         Labels of the target rows given to `fit`, in the caller's order and dtype; given labels are kept.
     label_distributions_ : array, (n_target, n_classes), or dict
     adapted_ : bool
-        False where the labels come from the source without adaptation.
+        False if the labels come from the source without adaptation.
     weights_source_, weights_target_ : arrays, (n_source,) and (n_target,), or dicts
         Landmark weights; 1 without landmarks. A row outside the sample has the weight of the nearest sampled row.
     projections_ : dict of name to array, (rank, n_components)
@@ -116,7 +116,7 @@ class LPJT(FittedModel):
     n_features_in_ : int
         Width of the target.
     feature_names_in_ : array, (width,)
-        Where the target has column names.
+        Set only if the target has column names.
 
     References
     ----------
@@ -226,13 +226,13 @@ class LPJT(FittedModel):
         ----------
         X : matrix, (n_source, n_features), or dict of name to matrix
             Rows of the source, or of several sources, each of any width; with `sample_domain`, of all domains. Dask
-            arrays are fitted where they are (docs/scaling.md).
+            arrays stay on their workers (docs/scaling.md).
         y : labels, (n_source,), or dict of name to labels
             Any dtype.
         X_target : matrix, (n_target, n_features_target), or dict of name to matrix, default=None
-            Rows of the target or of several. Without any target the source alone is learnt, as by any classifier.
+            Rows of the target or of several. Without any target, only the source is learned, as by any classifier.
         y_target : labels, (n_target,), or dict, default=None
-            Labels of some target rows; None, NaN, pandas.NA, and -1 where that is no source class, mark the others.
+            Labels of some target rows; None, NaN, pandas.NA, and -1 unless that is a source class, mark the others.
         sample_domain : int array, (n,), default=None
             For a stack: 0 and above marks source rows, below 0 target rows.
 
@@ -293,8 +293,8 @@ class LPJT(FittedModel):
         found = outcome.projections[0].shape[1]
         if isinstance(self.n_components, Integral) and found < self.n_components:
             warnings.warn(
-                f"n_components={self.n_components} is more than the domains have directions for; reduced to {found}. "
-                "Ask for fewer, or give more rows or columns.",
+                f"n_components={self.n_components} is more than the number of directions of the domains; reduced to "
+                f"{found}. Ask for fewer, or give more rows or columns.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -80,7 +80,7 @@ class Kernel(BaseEstimator):
         return self.gamma is None and isinstance(self.function, str) and "gamma" in _TAKES.get(self.function, ())
 
     def parameters(self, gamma: float | None = None) -> dict[str, Any]:
-        """Keyword arguments for `pairwise_kernels`; `gamma` stands in where none was given."""
+        """Keyword arguments for `pairwise_kernels`; `gamma` is used if the kernel has none."""
         if not isinstance(self.function, str):
             return {}
         values = {"gamma": gamma if self.gamma is None else self.gamma, "degree": self.degree, "coef0": self.coef0}

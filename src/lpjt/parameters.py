@@ -39,8 +39,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
-#: Rows per domain that ``sample_size="auto"`` learns from at most, and per class if there are many classes. Up to
-#: 10,000 rows the search is exact, so that learning by default does not depend on an approximate one.
+#: Maximum number of rows per domain that ``sample_size="auto"`` learns from, and per class if there are many classes.
+#: Up to 10,000 rows the search is exact, so that learning by default does not depend on an approximate one.
 SAMPLE_SIZE, SAMPLE_PER_CLASS = 10_000, 50
 
 

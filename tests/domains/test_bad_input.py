@@ -85,7 +85,9 @@ def test_parameters_are_checked(parameters, words):
 
 
 def test_more_components_than_directions_are_reduced_with_a_warning():
-    with pytest.warns(UserWarning, match=r"n_components=50 is more than the domains have directions for; reduced to"):
+    with pytest.warns(
+        UserWarning, match=r"n_components=50 is more than the number of directions of the domains; reduced to"
+    ):
         model = LPJT(n_components=50, random_state=0).fit(X, Y, T)
     assert model.transform(T).shape[1] <= 16
 

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster, or in Dask arrays on this machine: they stay where they are, in blocks.
+"""Rows on a Dask cluster, or in Dask arrays on this machine: they stay there, in blocks.
 
 The sample is learned from in the caller's memory, by the same code as for any array. The engine has the verbs that a
 fit asks of the rows: take some, map all, and label them in shards, one task per shard.
