@@ -131,7 +131,7 @@ def test_without_faiss(monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "faiss" else find_spec(name))
     with pytest.raises(ImportError, match=r"pip install lpjt\[faiss\]"):
-        LPJT(neighbors="approximate").fit(np.eye(6), [0, 0, 0, 1, 1, 1], np.eye(6))
+        LPJT(neighbor_search="approximate").fit(np.eye(6), [0, 0, 0, 1, 1, 1], np.eye(6))
     with pytest.warns(UserWarning, match="faiss is not installed"):
         assert neighbors.choose_search("auto", 10**6) == "exact"
 
