@@ -200,6 +200,7 @@ from lpjt import LPJT
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 n, width, limit = 12_000, 256, sys.argv[1]
+size = None if sys.argv[2] == "None" else int(sys.argv[2])
 y = rng.integers(0, 5, 2 * n)
 X = (rng.normal(size=(5, width))[y] + rng.normal(size=(2 * n, width))).astype(np.float32)
 X[n:] = 1.5 * X[n:] + 1
@@ -217,7 +218,7 @@ def watch():
 
 
 def fit(**parameters):
-    model = LPJT(random_state=0, neighbor_search="approximate", max_iter=2, n_jobs=1, **parameters)
+    model = LPJT(random_state=0, neighbor_search="approximate", max_iter=2, n_jobs=1, sample_size=size, **parameters)
     return model.fit(X[:n], y[:n], X[n:])
 
 
@@ -237,11 +238,11 @@ print(max(peaks) - start, np.mean(model.transduction_ == y[n:]))
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="resident memory is read from /proc")
-@pytest.mark.parametrize("limit", [78_000_000, 110_000_000])
-def test_a_limit_is_kept_within_a_fifth(tmp_path, limit):
+@pytest.mark.parametrize(("limit", "size"), [(78_000_000, None), (110_000_000, None), (60_000_000, 5000)])
+def test_a_limit_is_kept_within_a_fifth(tmp_path, limit, size):
     env = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "MALLOC_TRIM_THRESHOLD_": "0"}
     run = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(limit)],
+        [sys.executable, "-c", MEASURE, str(limit), str(size)],
         env=env,
         capture_output=True,
         text=True,
