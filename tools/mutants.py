@@ -25,7 +25,7 @@ from mutations import Defaults, Mutant, find_mutants
 
 PATHS = ("src/lpjt/core", "src/lpjt/parameters.py", "src/lpjt/fitting")
 #: Rooms of tests for modules whose own is not the folder of the same name, or not that alone.
-ROOMS = {"parameters": ("estimator",), "fitting": ("fitting", "estimator")}
+ROOMS = {"parameters": ("estimator", "fitting"), "fitting": ("fitting", "estimator")}
 
 Result = dict[str, Any]  # as stored: path, line, function, kind, diff, n_tests, outcome, noticed, seconds
 

@@ -173,7 +173,17 @@ def test_bad_rows_on_disk(tmp_path, data, error, message):
 
 @pytest.mark.parametrize(
     ("limit", "expected"),
-    [("4GB", 4 * 10**9), ("1.5 MiB", 3 * 2**19), ("512kb", 512_000), ("100", 100), (7, 7)],
+    [
+        ("4GB", 4 * 10**9),
+        ("1.5 MiB", 3 * 2**19),
+        ("512kb", 512_000),
+        ("100", 100),
+        (7, 7),
+        ("2GiB", 2**31),
+        ("3 TiB", 3 * 2**40),
+        ("2T", 2 * 10**12),
+        ("5KiB", 5120),
+    ],
 )
 def test_limits_in_words(limit, expected):
     assert read_limit(limit) == expected

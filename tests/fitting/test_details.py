@@ -124,3 +124,60 @@ def test_sparse_rows_are_cut_to_their_number_of_directions():
     parts = [sparse.random_array((320, 700), density=0.05, rng=rng, format="csr") for _ in range(2)]
     model = fit(parts[0], np.arange(320) % 3, parts[1], n_components=5, max_iter=1, safeguard=False)
     assert model.projections_["target"].shape[0] == 256
+
+
+@pytest.mark.parametrize(("shard_rows", "expected"), [(10_000, 1), (100, 6), (99, 7)])
+def test_shards_are_counted(monkeypatch, shard_rows, expected):
+    monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", shard_rows)
+    sizes = []
+    real = LocalEngine.map_shards
+
+    def counted(self, function, rows, shards, labels, n_classes):
+        sizes.extend(sum(map(len, shard)) for shard in shards)
+        return real(self, function, rows, shards, labels, n_classes)
+
+    monkeypatch.setattr(LocalEngine, "map_shards", counted)
+    fit(*shifted_pair(n_source=90, n_target=600, apart=1.5)[:3], sample_size=60, max_iter=1)
+    assert len(sizes) == expected
+    assert sum(sizes) == 600
+    assert max(sizes) <= shard_rows
+
+
+def test_two_sampled_rows_per_class_are_enough():
+    assert len(fit(X, y, X_target, sample_size=6, max_iter=1, n_components=2).sample_["source"]) == 6
+    with pytest.raises(ValueError, match=r"sample_size=5 is too small for 3 classes\. Set it to at least 6"):
+        fit(X, y, X_target, sample_size=5)
+
+
+def test_a_guess_is_told_only_where_one_was_made():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        LPJT(random_state=0).fit(X, y, X_target)
+    assert not any("which is a guess" in str(warning.message) for warning in caught)
+    with pytest.warns(UserWarning, match="which is a guess"):
+        LPJT(random_state=0).fit(X, y, widened(X_target, 20))
+
+
+def test_given_labels_of_the_first_class_are_kept():
+    """Also where the rows say otherwise."""
+    given = np.full(len(y_target), -1)
+    given[np.flatnonzero(y_target == 2)[0]] = 0
+    assert fit(X, y, X_target, given).transduction_[given == 0] == 0
+
+
+def test_the_authors_start_labels_each_target_by_its_own_rows():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    targets = {"a": X_target[:30], "b": X_target[30:]}
+    model = fit(X, y, targets, start="pca-nn", scaling=None, n_components=8, max_iter=1, safeguard=False, tol=1.0)
+    alone = KNeighborsClassifier(1).fit(X / np.linalg.norm(X, axis=1)[:, None], y)
+    first = alone.predict(X_target / np.linalg.norm(X_target, axis=1)[:, None])
+    moved = np.mean(np.concatenate(list(model.transduction_.values())) != first)
+    assert model.history_[0]["n_changed"] == round(moved * len(first))
+
+
+def test_a_kernel_of_few_directions_has_few_coordinates():
+    rng = np.random.default_rng(0)
+    flat = [rng.normal(size=(n, 1)) @ rng.normal(size=(1, 6)) for n in (80, 70)]
+    model = fit(flat[0], np.arange(80) % 2, flat[1], kernel="rbf", n_components=2, scaling=None, safeguard=False)
+    assert model.projections_["target"].shape[0] < 30  # of 150 rows on a line
