@@ -1,6 +1,7 @@
 """Every mode of the estimator, on domains small enough to read."""
 
 import pickle
+import time
 import warnings
 
 import numpy as np
@@ -364,8 +365,11 @@ def test_iterations_end_when_no_label_changes():
 
 
 def test_every_stage_is_timed():
-    X, y, X_target, _ = shifted_pair(apart=1.5)
-    model = fit(X, y, X_target, max_iter=2)
+    X, y, X_target, _ = shifted_pair(n_source=900, n_target=750, apart=1.5)
+    begun = time.perf_counter()
+    model = fit(X, y, X_target, max_iter=2, tol=0.0)
+    elapsed = time.perf_counter() - begun
+    assert sum(model.seconds_.values()) <= elapsed  # no time is counted twice
     learning = {"sample", "shift", "scaling", "coordinates", "neighbors", "start", "fixed", "predictor", "all rows"}
     each = {"objective", "projection", "embedding", "labels", "landmarks"}
     assert set(model.seconds_) == learning | each

@@ -251,7 +251,7 @@ def coef0_is_the_constant(make):
 @case("Kernel.max_rows")
 def kernel_rows_are_counted(make):
     for n in (20, 50):
-        assert kernel_values(make("rbf", max_rows=n))[2].kernel_rows.shape[0] == n
+        assert len(np.unique(kernel_values(make("rbf", max_rows=n))[2].kernel_rows, axis=0)) == n
     everything = len(X) + len(X_target)
     assert kernel_values(make("rbf"))[2].kernel_rows.shape[0] == everything
 

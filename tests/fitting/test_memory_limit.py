@@ -83,6 +83,12 @@ def test_several_sources_are_stacked_for_the_search():
     )
 
 
+def test_one_source_is_not_stacked():
+    rows = domains(40_000, 40_100, width=500)
+    found = needed(rows, sample_size=None, neighbor_search="exact", n_coordinates=400)
+    assert found == megabytes(iterations(40_000, 40_100, 400))
+
+
 def test_an_approximate_search_has_shorter_lists_and_a_copy_of_the_rows():
     pytest.importorskip("faiss")
     rows = domains(400_000, 300_000, width=50)

@@ -149,6 +149,7 @@ def test_weights_beyond_the_sample_are_those_of_the_nearest_sampled_row():
     nearest = ((Z[:50, None] - Z[rows]) ** 2).sum(axis=2).argmin(axis=1)
     np.testing.assert_allclose(model.weights_source_[:50], model.weights_source_[rows][nearest])
     assert np.abs(model.weights_source_[rows].mean() - 0.5) < 1e-6
+    assert model.weights_source_.dtype == np.float64
     assert np.linalg.norm(unit_rows(Z), axis=1).max() < 1.001
 
 
