@@ -153,7 +153,7 @@ class _Finder(ast.NodeVisitor):
 
     # -- statements ---------------------------------------------------------------------------------------------------
     def block(self, node: ast.AST) -> None:
-        """Visit what a module, class or function holds, but for its docstring."""
+        """Visit what a module, class or function holds, except its docstring."""
         body: list[ast.stmt] = getattr(node, "body", [])
         for number, statement in enumerate(body):
             if not (number == 0 and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
