@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lpjt.study.figures.growth import draw_growth
+from lpjt.study.pages.machines import machines_section
 from lpjt.study.speed.goals import GOALS
-from lpjt.study.speed.results import BENCHES, Record, Result, read_result
+from lpjt.study.speed.results import BENCHES, Result, read_result
 from lpjt.study.speed.sheets import (
     exponents_sheet,
     fits_sheet,
     neighbors_sheet,
-    number,
     peers_sheets,
     sample_sheet,
     stages_sheet,
@@ -129,26 +129,5 @@ def _failures(result: Result) -> Iterator[str]:
 
 
 def _machines(results: dict[str, Result | None]) -> str:
-    """What the figures hold for; benches of one day, machine and set of versions in one line."""
-    alike: dict[tuple[str, ...], dict[str, None]] = {}
-    for bench, result in results.items():
-        for record in () if result is None else result["records"]:
-            alike.setdefault(_machine_cells(record), {})[bench] = None
-    lines = [(", ".join(benches), *cells) for cells, benches in alike.items()]
-    headings = ("bench", "date", "processor", "cores", "threads", "memory", "BLAS", "versions")
-    table = Sheet("Machine", headings, lines).to_markdown() if lines else "Nothing is measured yet.\n"
-    return f"## Machine\n\n{table}"
-
-
-def _machine_cells(record: Record) -> tuple[str, ...]:
-    machine = record["machine"]
-    memory = machine["memory_bytes"]
-    return (
-        record["date"][:10],
-        machine["processor"],
-        str(machine["cores"]),
-        str(machine["threads"]),
-        MISSING if memory is None else f"{number(memory / 1e9)} GB",
-        machine["blas"],
-        ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
-    )
+    measured = [(bench, result) for bench, result in results.items() if result is not None]
+    return machines_section((bench, record) for bench, result in measured for record in result["records"])
