@@ -56,6 +56,23 @@ SPEED = Format(
     ("bench", "size", "place", "key"),
 )  # fmt: skip
 
+#: One task of the robustness suite (`lpjt.study.robust`); accuracies, confidences and estimates in per cent.
+ROBUST = Format(
+    "robust-1",
+    {
+        "key": "string", "task": "string", "family": "string", "pair": "string", "kind": "string", "part": "string",
+        "n_classes": "int64", "n_kept": "int64", "draw": "int64", "max_rows": "int64", "parameters": "string",
+        "n_source": "int64", "n_target": "int64", "nearest_accuracy": "float64", "svm_accuracy": "float64",
+        "unadapted_accuracy": "float64", "accuracy": "float64", "confidence": "float64",
+        "calibration_error": "float64", "estimated_accuracy": "float64", "interval_low": "float64",
+        "interval_high": "float64", "estimate_error": "float64", "covered": "bool_", "adapted": "bool_",
+        "candidate": "string", "n_absent": "int64", "n_absent_found": "int64", "n_absent_right": "int64",
+        "n_warnings": "int64", "seconds": "float64", "status": "string", "message": "string", "checksum": "string",
+        "machine": "string", "versions": "string", "started": "string",
+    },
+    ("family", "task", "max_rows", "key"),
+)  # fmt: skip
+
 
 class StoreError(ValueError):
     """Stored results that cannot be read, or not by this version."""
