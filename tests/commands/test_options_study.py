@@ -9,13 +9,17 @@ import pytest
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 
+from lpjt.study.robust import tasks as suite
 from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 from options import Cases, CommandLine, all_options
+from robust_rows import make_row
 
 #: What the commands call, where it is looked up when they run.
 RUN_JOBS = "lpjt.commands.reproduce.run_jobs"
 MAKE_FIGURE = "lpjt.commands.reproduce.make_figure"
 RUN_TASKS = "lpjt.study.speed.run.run_tasks"
+RUN_SUITE = "lpjt.commands.bench.run_jobs"
+FAMILIES, WHY_MISSING = "lpjt.study.robust.tasks.FAMILIES", "lpjt.study.robust.tasks.why_missing"
 CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
 LOCATE, LOAD_PROBLEM = "lpjt.datasets.locate", "lpjt.datasets.load_problem"
 CHECK_FILES = "lpjt.commands.reproduce.check"
@@ -36,6 +40,9 @@ class StudyCommandLine(CommandLine):
         monkeypatch.setattr(RUN_JOBS, self._run_jobs)
         monkeypatch.setattr(MAKE_FIGURE, self._make_figure)
         monkeypatch.setattr(RUN_TASKS, self._run_tasks)
+        monkeypatch.setattr(RUN_SUITE, self._run_suite)
+        monkeypatch.setattr(WHY_MISSING, lambda *_: None)
+        monkeypatch.setattr(FAMILIES, {name: suite.FAMILIES[name] for name in ("COIL20", "DeCAF6")})
 
     def __call__(self, *arguments, code=0):
         self.jobs, self.options, self.figures, self.tasks = [], {}, [], []
@@ -50,6 +57,10 @@ class StudyCommandLine(CommandLine):
 
     def rows_per_domain(self):
         return sorted({task.size for task in self.tasks if task.size})
+
+    def robust(self, *arguments, only="DeCAF6 W-D", code=0):
+        """Run a part of ``lpjt bench robust``."""
+        return self("bench", "robust", "--only", only, *arguments, code=code)
 
     def stored(self, *path):
         """Labels of the records of a bench in a directory of results."""
@@ -71,6 +82,11 @@ class StudyCommandLine(CommandLine):
         self.tasks = list(tasks)
         for task in self.tasks:
             store.append(task.row_without_result(status="failed", message="not run here"))
+
+    def _run_suite(self, jobs, store, *, run, on_event, **options):
+        self.jobs, self.options = jobs, options
+        for job in jobs:
+            store.append(make_row(job))
 
 
 @pytest.fixture
@@ -295,6 +311,59 @@ def report_page(lpjt, command):
         assert "Not measured yet" in lpjt.read(page)
 
 
+@CASES.prove("bench robust", "--only")
+def robust_only(lpjt, command):
+    for text, families in (("DeCAF6 W", {"DeCAF6"}), ("halves", {"COIL20", "DeCAF6"})):
+        lpjt.robust(only=text)
+        assert {job.family for job in lpjt.jobs} == families
+        assert all(text in job.name for job in lpjt.jobs)
+
+
+@CASES.prove("bench robust", "--rows")
+def robust_rows(lpjt, command):
+    for number in (2000, 300):
+        lpjt.robust("--rows", number)
+        assert lpjt.jobs_have("max_rows") == [number]
+
+
+@CASES.prove("bench robust", "--draws")
+def robust_draws(lpjt, command):
+    for number in (1, 3):
+        lpjt.robust("--draws", number)
+        assert lpjt.jobs_have("draw") == list(range(number + 1))
+
+
+@CASES.prove("bench robust", "--jobs")
+def robust_jobs(lpjt, command):
+    for number in (1, 3):
+        lpjt.robust("--jobs", number)
+        assert lpjt.options["n_jobs"] == number
+
+
+@CASES.prove("bench robust", "--again")
+def robust_again(lpjt, command):
+    for more, is_again in (([], False), (["--again"], True)):
+        lpjt.robust(*more)
+        assert lpjt.options["again"] is is_again
+
+
+@CASES.prove("bench robust", "--output")
+def robust_output(lpjt, command):
+    for more, folder in (([], suite.DIRECTORY), (["-o", "mine"], "mine"), (["--output", "ours"], "ours")):
+        lpjt.robust(*more)
+        stored = suite.open_store(lpjt.folder / folder).rows()
+        assert {row["key"] for row in stored} == {job.key for job in lpjt.jobs}
+
+
+@CASES.prove("bench robust", "--page")
+def robust_page(lpjt, command):
+    lpjt.robust()
+    assert not (lpjt.folder / "docs").exists()
+    lpjt("bench", command, "--page")
+    assert not lpjt.jobs
+    assert "8 of 36 tasks have a result" in lpjt.read("docs", "robustness.md")
+
+
 def run_case(case, lpjt):
     command = case[0].removeprefix("bench ")
     CASES[case](*[lpjt] if command == "reproduce" else [lpjt, command])
@@ -309,6 +378,29 @@ def test_every_option_has_a_case():
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_an_option_does_what_its_help_says(case, lpjt):
     run_case(case, lpjt)
+
+
+def test_the_whole_suite_writes_its_page(lpjt):
+    lpjt("bench", "robust")
+    assert len(lpjt.jobs) == 36
+    assert lpjt.options["retry_failed"] is True
+    assert "Not complete" not in lpjt.read("docs", "robustness.md")
+
+
+def test_tasks_without_data_are_left_out_and_the_page_is_not_written(lpjt, monkeypatch):
+    monkeypatch.setattr(WHY_MISSING, lambda family, domain: "no file" if domain == "D" else None)
+    result = lpjt("bench", "robust")
+    assert "17 tasks left out, as these data are missing: DeCAF6 D." in result.stderr
+    assert [job.name for job in lpjt.jobs if job.family == "DeCAF6"] == ["DeCAF6 W, halves"]
+    assert not (lpjt.folder / "docs").exists()
+    monkeypatch.setattr(WHY_MISSING, lambda *_: "Get the file.")
+    assert "No data for any of the 8 tasks. Get the file." in lpjt.robust("-o", "new", code=2).stderr
+
+
+def test_a_page_of_a_part_or_of_nothing_is_refused(lpjt):
+    assert "Leave out --only" in lpjt.robust("--page", code=2).stderr
+    assert "has no row of these tasks" in lpjt("bench", "robust", "--page", code=2).stderr
+    assert not (lpjt.folder / "docs").exists()
 
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)

@@ -1,10 +1,11 @@
-"""``lpjt bench``: what a fit costs, in seconds, in passes of X'X and in memory."""
+"""``lpjt bench``: what a fit costs, in seconds, in passes of X'X and in memory, and whether adaptation is safe."""
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,8 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from lpjt.commands import output as out
 from lpjt.commands.output import one_line_errors
-from lpjt.study.pages import performance
-from lpjt.study.runner import Event
+from lpjt.study.pages import performance, robustness
+from lpjt.study.robust import tasks as suite
+from lpjt.study.robust.measure import measure_task
+from lpjt.study.robust.sheets import families_sheet, goals_sheet, kinds_sheet, worst_sheet
+from lpjt.study.runner import Event, run_jobs
 from lpjt.study.speed import plans, run
 from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, Plan
 from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
@@ -21,7 +25,7 @@ from lpjt.study.speed.sheets import exponent, quick_sheet
 from lpjt.study.store import Store
 
 bench_app = typer.Typer(
-    help="Measure time and memory, as ratios to one pass of X'X over the same data in the same process.",
+    help="Measure time and memory, as ratios to one pass of X'X over the same data, and whether adaptation is safe.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -134,6 +138,43 @@ def quick(
 
 
 @bench_app.command()
+def robust(
+    only: Annotated[str | None, typer.Option(help="Run the tasks with TEXT in their name.", metavar="TEXT")] = None,
+    rows: Annotated[int, typer.Option(help="Maximum number of rows per domain.")] = suite.MAX_ROWS,
+    draws: Annotated[int, typer.Option(help="Draws of the classes that a cut target keeps.")] = suite.DRAWS,
+    jobs: Annotated[int, typer.Option(help="Processes at once.")] = 1,
+    again: Annotated[bool, typer.Option("--again", help="Also run what is stored already.")] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help=f"Run nothing; write {robustness.PAGE} from stored rows.")
+    ] = False,
+    output: Output = suite.DIRECTORY,
+) -> None:
+    """Is adaptation safe without some classes, with other proportions, without a shift? Needs data, see `lpjt data`."""
+    with one_line_errors():
+        screen, store = _console(), suite.open_store(output)
+        if page and only is not None:
+            raise ValueError("--page writes the page of the whole suite. Leave out --only.")
+        tasks = suite.plan_tasks(max_rows=rows, draws=draws, only=only)
+        if not page:
+            at_hand = _at_hand(tasks)
+            with _watched(screen, len(at_hand), store, lambda task: task.name) as on_event:
+                run_jobs(
+                    at_hand, store, run=measure_task, n_jobs=jobs, retry_failed=True, again=again, on_event=on_event
+                )
+            screen.print(f"Written: {output}", soft_wrap=True)
+        keys = {task.key for task in tasks}
+        stored = [row for row in store.rows() if row["key"] in keys]
+        if not stored:
+            raise ValueError(f"{output} has no row of these tasks. Run `lpjt bench robust` first.")
+        for sheet in (kinds_sheet(stored, "By kind"), families_sheet(stored, "By family"), goals_sheet(stored)):
+            screen.print(sheet.to_rich())
+        screen.print(worst_sheet(stored).to_rich())
+        if page or (suite.is_whole(tasks) and len(stored) == len(tasks)):
+            for path in robustness.write_page(tasks, stored):
+                screen.print(f"Written: {path}", soft_wrap=True)
+
+
+@bench_app.command()
 def report(
     stored: Annotated[Path, typer.Option(help="Directory of the results.")] = DIRECTORY,
     page: Annotated[
@@ -197,13 +238,27 @@ def _run(make_plan: Callable[[], Plan], output: Path, *, keep: bool = False) -> 
 
 def _measure(screen: Console, plan: Plan, store: Store, *, keep: bool = False) -> Result:
     """Run the measurements of a plan behind a progress bar; what is stored of its bench afterwards."""
+    with _watched(screen, len(plan.tasks), store, lambda task: f"{task.method}, {task.label}") as on_event:
+        run.run_tasks(plan.tasks, store, on_event=on_event)
+    if not keep:
+        forget_others(plan.bench, plan.tasks, store)
+    result = read_result(plan.bench, store)
+    assert result is not None, "every measurement has a row"
+    return result
+
+
+@contextmanager
+def _watched(
+    screen: Console, total: int, store: Store, name_of: Callable[[Any], str]
+) -> Iterator[Callable[[Event], None]]:
+    """A progress bar for the events of so many jobs; failures go to standard error, Ctrl-C ends with a line."""
     columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     try:
         with Progress(*columns, console=screen, transient=True) as progress:
-            bar = progress.add_task("Measuring", total=len(plan.tasks))
+            bar = progress.add_task("Measuring", total=total)
 
             def on_event(event: Event) -> None:
-                what = f"{event.job.method}, {event.job.label}"
+                what = name_of(event.job)
                 if event.row is None:
                     progress.update(bar, description=what)
                     return
@@ -211,12 +266,18 @@ def _measure(screen: Console, plan: Plan, store: Store, *, keep: bool = False) -
                 if event.row["status"] not in ("ok", "not run"):
                     print(f"{event.row['status']}: {what}: {event.row['message']}", file=sys.stderr)
 
-            run.run_tasks(plan.tasks, store, on_event=on_event)
+            yield on_event
     except KeyboardInterrupt:
         print(f"lpjt: stopped. What was measured so far is in {store.path}.", file=sys.stderr)
         raise typer.Exit(130) from None
-    if not keep:
-        forget_others(plan.bench, plan.tasks, store)
-    result = read_result(plan.bench, store)
-    assert result is not None, "every measurement has a row"
-    return result
+
+
+def _at_hand(tasks: Sequence[suite.Task]) -> list[suite.Task]:
+    """The tasks whose data are here; the others are named on standard error."""
+    found, missing = suite.split_at_hand(tasks)
+    if not found:
+        raise ValueError(f"No data for any of the {len(tasks)} tasks. {next(iter(missing.values()))}")
+    if missing:
+        left_out = len(tasks) - len(found)
+        print(f"warning: {left_out} tasks left out, as these data are missing: {', '.join(missing)}.", file=sys.stderr)
+    return found

@@ -23,7 +23,7 @@ COMMANDS = {
     "data": LazyCommand("lpjt.commands.data:data_app", "List, download and check the data sets."),
     "bench": LazyCommand(
         "lpjt.commands.bench:bench_app",
-        "Measure time and memory, as ratios to one pass of X'X over the same data in the same process.",
+        "Measure time and memory, as ratios to one pass of X'X over the same data, and whether adaptation is safe.",
     ),
     "reproduce": LazyCommand(
         "lpjt.commands.reproduce:reproduce",
