@@ -71,7 +71,8 @@ class LPJT(FittedModel):
     n_coordinates : int, "auto" or None, default="auto"
         Number of principal directions of the rows in which the projections are sought. None keeps all that the rows
         span. "auto" keeps those that hold 99.9 % of the mean square, and at most 512 (or four times the components) in
-        domains of more than 20,000 rows and with a kernel. Sparse rows have a number of their own.
+        domains of more than 20,000 rows and with a kernel. Sparse domains of more than 2**26 entries, zeros included,
+        have at most 256 (or four times the components).
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
         95 % of the neighbours in the tests. "auto" is exact up to 10,000 rows per domain.

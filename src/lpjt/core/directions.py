@@ -1,7 +1,10 @@
 """Leading directions of a symmetric matrix or of rows, by one routine for all of the package."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
+from sklearn.utils import check_random_state
 
 from lpjt._typing import Array
 
@@ -69,6 +72,53 @@ def principal_directions(
     values = roots.astype(np.float64) ** 2
     rounding = (max(rows.shape) * float(np.finfo(rows.dtype).eps)) ** 2
     return _cut(values, right.T, float(values.sum()), kept, max_rank, max(floor, rounding))
+
+
+#: Further directions that the randomised search looks for, and its power iterations: for slowly falling spectra.
+OVERSAMPLED, POWER_ITERATIONS = 10, 7
+
+
+def randomised_directions(
+    times: Callable[[Array], Array],
+    transposed_times: Callable[[Array], Array],
+    shape: tuple[int, int],
+    *,
+    total: float,
+    kept: float,
+    max_rank: int,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[Array, Array]:
+    """`principal_directions` of rows X that are known by their products alone: a randomised range finder.
+
+    Exact if `max_rank` and `OVERSAMPLED` more cover the span of the rows.
+
+    Parameters
+    ----------
+    times, transposed_times : callables
+        X M and X' M of a matrix M.
+    shape : (n, width)
+        Of X.
+    total : float
+        Sum of the squares of all entries of X.
+    kept, max_rank
+        As in `leading_directions`.
+    random_state : int, numpy RandomState or None
+
+    Returns
+    -------
+    values : array, (rank,)
+    vectors : array, (width, rank)
+    """
+    size = min(*shape, max_rank + OVERSAMPLED)
+    basis = transposed_times(check_random_state(random_state).normal(size=(shape[0], size)))
+    for _ in range(POWER_ITERATIONS):
+        basis, _ = linalg.qr(basis, mode="economic", check_finite=False)
+        basis, _ = linalg.qr(times(basis), mode="economic", check_finite=False)
+        basis = transposed_times(basis)
+    basis, _ = linalg.qr(basis, mode="economic", check_finite=False)
+    _, roots, right = linalg.svd(times(basis), full_matrices=False, check_finite=False)
+    rounding = (max(shape) * float(np.finfo(roots.dtype).eps)) ** 2
+    return _cut(roots.astype(np.float64) ** 2, basis @ right.T, total, kept, max_rank, rounding)
 
 
 def fix_signs(vectors: Array) -> Array:
