@@ -1,6 +1,7 @@
 """What a memory limit allows: bytes reckoned by hand for each stage, and the plan that follows from them."""
 
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,11 @@ from scipy import sparse
 
 from lpjt import LPJT, Kernel
 from lpjt.core import blocks
+from lpjt.core.coordinates import principal_basis
+from lpjt.core.scaling import fit_scaling
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.candidate import bound_coordinates
-from lpjt.fitting.memory import within_memory
+from lpjt.fitting.memory import _principal, within_memory
 from lpjt.parameters import make_plan
 
 N_CLASSES = 3
@@ -194,3 +197,17 @@ def test_directions_of_rows_that_stay_sparse():
     assert needed(rows) >= 8 * 4 * 20_000**2
     expected = 64 * 16 * 5000 + 4 * 8 * 2 * 10_000 + 4 * 8 * 25_000 * (30 + 10)
     assert needed(thin) == megabytes(expected)
+
+
+@pytest.mark.parametrize(("n", "width"), [(500, 9000), (9000, 500)])
+def test_the_search_for_directions_of_sparse_rows_keeps_within_what_is_reckoned(n, width, monkeypatch):
+    monkeypatch.setattr(blocks, "DENSE_ENTRIES", 0)
+    rng = np.random.default_rng(0)
+    parts = [sparse.random_array((n, width), density=0.01, rng=rng, format="csr") for _ in range(2)]
+    scalings = [fit_scaling(X, "standard") for X in parts]
+    tracemalloc.start()
+    principal_basis(parts, scalings, max_rank=100, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    plan = plan_for(domains(n, n, width=width), n_coordinates=100)
+    assert 0.5 * _principal(parts, plan) < peak < _principal(parts, plan)

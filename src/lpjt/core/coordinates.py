@@ -114,8 +114,11 @@ def _sparse_directions(
         return np.vstack([part.times(M) for part in parts])
 
     def transposed_times(M: Array) -> Array:
-        pieces = np.split(M, ends[:-1])
-        return np.add.reduce([part.transposed_times(piece) for part, piece in zip(parts, pieces, strict=True)])
+        first, *others = zip(parts, np.split(M, ends[:-1]), strict=True)
+        product = first[0].transposed_times(first[1])
+        for part, piece in others:
+            product += part.transposed_times(piece)
+        return product
 
     shape = int(ends[-1]), len(parts[0].constant)
     total = sum(float(part.factors.astype(np.float64) ** 2 @ part.squares) for part in parts)
@@ -191,6 +194,8 @@ def default_kernel_width(parts: Sequence[Array], *, n_rows: int = 500) -> float:
 
 def to_coordinates(X: AnyRows, coordinates: Coordinates, *, entries: int = ENTRIES, out: Array | None = None) -> Array:
     """Coordinates, (n, rank), of raw rows, block by block; written into `out` if it is given."""
+    if coordinates.kernel_rows is not None:
+        entries = max(entries, coordinates.kernel_rows.size // 4)  # scikit-learn reads all kernel rows for each block
     blocks = row_blocks(X, entries) or [slice(0, 0)]
     if out is None and len(blocks) == 1:
         return _block_coordinates(X[blocks[0]], coordinates)

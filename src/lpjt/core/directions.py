@@ -109,16 +109,18 @@ def randomised_directions(
     values : array, (rank,)
     vectors : array, (width, rank)
     """
-    size = min(*shape, max_rank + OVERSAMPLED)
-    basis = transposed_times(check_random_state(random_state).normal(size=(shape[0], size)))
-    for _ in range(POWER_ITERATIONS):
-        basis, _ = linalg.qr(basis, mode="economic", check_finite=False)
-        basis, _ = linalg.qr(times(basis), mode="economic", check_finite=False)
-        basis = transposed_times(basis)
+    n, width = shape
+    size = min(n, width, max_rank + OVERSAMPLED)
+    # The iterated basis is one of the smaller side, where its QR decompositions cost less.
+    forth, back = (transposed_times, times) if n < width else (times, transposed_times)
+    basis = check_random_state(random_state).normal(size=(min(shape), size))
+    for _ in range(POWER_ITERATIONS if size < min(shape) else 0):
+        basis = back(forth(linalg.qr(basis, mode="economic", check_finite=False)[0]))
     basis, _ = linalg.qr(basis, mode="economic", check_finite=False)
-    _, roots, right = linalg.svd(times(basis), full_matrices=False, check_finite=False)
+    left, roots, right = linalg.svd(forth(basis), full_matrices=False, overwrite_a=True, check_finite=False)
+    vectors = left if n < width else basis @ right.T
     rounding = (max(shape) * float(np.finfo(roots.dtype).eps)) ** 2
-    return _cut(roots.astype(np.float64) ** 2, basis @ right.T, total, kept, max_rank, rounding)
+    return _cut(roots.astype(np.float64) ** 2, vectors, total, kept, max_rank, rounding)
 
 
 def fix_signs(vectors: Array) -> Array:

@@ -45,7 +45,9 @@ class SparseScaled:
     def transposed_times(self, M: Array) -> Array:
         """X' M, (width, columns)."""
         M = self.factors[:, None] * M
-        return self.stored.T @ M + np.outer(self.constant, M.sum(axis=0))
+        product = self.stored.T @ M
+        product += np.outer(self.constant, M.sum(axis=0))
+        return product
 
 
 def fit_scaling(X: AnyRows, kind: str) -> Scaling:
