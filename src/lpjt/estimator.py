@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lpjt._sklearn import _fit_context
 from lpjt._threads import threads
-from lpjt.domains import Domains, open_rows
+from lpjt.domains import Domains, domain_name, open_rows
 from lpjt.engines import choose_engine
 from lpjt.fitted import FittedModel
 from lpjt.fitting import Outcome, Plan, fit_domains
@@ -275,7 +275,7 @@ class LPJT(FittedModel):
         Z = np.empty((rows.shape[0], self._n_features_out), dtype=rows.dtype)
         for value in np.unique(sample_domain):
             chosen = sample_domain == value
-            Z[chosen] = self._embed(rows[chosen], f"{'source' if value >= 0 else 'target'}_{value}")
+            Z[chosen] = self._embed(rows[chosen], domain_name(value))
         return Z
 
     def _on_record(self, record: dict[str, Any]) -> None:
