@@ -104,7 +104,7 @@ def test_examples_of_docstrings_run(path):
 def test_notation_names_what_is_there():
     """Every `module.function` of the core that the table names exists."""
     text = (DOCS / "notation.md").read_text(encoding="utf-8")
-    stages = "alternation|coordinates|graphs|landmarks|moments|projection|propagation|shape_guess"
+    stages = "alternation|coordinates|directions|graphs|landmarks|moments|projection|propagation|scaling|shape_guess"
     named = re.findall(rf"`({stages})\.([A-Za-z_]+)", text)
     assert len(named) > 20
     for stage, name in named:

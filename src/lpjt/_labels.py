@@ -114,6 +114,13 @@ def encode_target(labels: Labels, classes: Values) -> Codes:
     return codes
 
 
+def has_label(labels: Labels, classes: Values) -> Mask:
+    """Whether each label is one, known to the source or not: neither missing, nor -1 where that is not a class."""
+    if classes.dtype.kind in "biuf" and UNLABELLED not in classes.tolist():
+        return ~labels.missing & (labels.values != UNLABELLED)
+    return ~labels.missing
+
+
 def warn_of_rare_classes(classes: Values, codes: Codes) -> None:
     """Warn of classes that have only one source row."""
     rare = classes[np.bincount(codes, minlength=len(classes)) == 1]

@@ -15,16 +15,29 @@ from lpjt._labels import (
     Labels,
     encode_source,
     encode_target,
+    has_label,
     read_labels,
     source_classes,
     warn_of_rare_classes,
 )
 from lpjt._matrices import is_dict, open_matrix, open_rows, take_columns
-from lpjt._stacks import split_stack
+from lpjt._stacks import domain_name, read_sample_domain, split_stack
 from lpjt._typing import Codes, Values
 from lpjt.core.blocks import AnyRows
 
-__all__ = ["UNLABELLED", "Domain", "Domains", "is_dict", "open_domains", "open_rows", "take_columns"]
+__all__ = [
+    "UNLABELLED",
+    "Domain",
+    "Domains",
+    "domain_name",
+    "has_label",
+    "is_dict",
+    "open_domains",
+    "open_rows",
+    "read_labels",
+    "read_sample_domain",
+    "take_columns",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lpjt._sklearn import _fit_context
 from lpjt._threads import threads
-from lpjt.domains import Domains, open_rows
+from lpjt.domains import Domains, domain_name, open_rows
 from lpjt.engines import choose_engine
 from lpjt.fitted import FittedModel
 from lpjt.fitting import Outcome, Plan, fit_domains
@@ -71,7 +71,8 @@ class LPJT(FittedModel):
     n_coordinates : int, "auto" or None, default="auto"
         Number of principal directions of the rows in which the projections are sought. None keeps all that the rows
         span. "auto" keeps those that hold 99.9 % of the mean square, and at most 512 (or four times the components) in
-        domains of more than 20,000 rows and with a kernel. Sparse rows have a number of their own.
+        domains of more than 20,000 rows and with a kernel. Sparse domains of more than 2**26 entries, zeros included,
+        have at most 256 (or four times the components).
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
         95 % of the neighbours in the tests. "auto" is exact up to 10,000 rows per domain.
@@ -274,7 +275,7 @@ class LPJT(FittedModel):
         Z = np.empty((rows.shape[0], self._n_features_out), dtype=rows.dtype)
         for value in np.unique(sample_domain):
             chosen = sample_domain == value
-            Z[chosen] = self._embed(rows[chosen], f"{'source' if value >= 0 else 'target'}_{value}")
+            Z[chosen] = self._embed(rows[chosen], domain_name(value))
         return Z
 
     def _on_record(self, record: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from lpjt._typing import Array, Codes, Values
 from lpjt.classifiers import MANY_NEW_ROWS, Predictor
 from lpjt.core.blocks import AnyRows
 from lpjt.core.coordinates import Coordinates, to_coordinates
-from lpjt.domains import Domains, open_rows, take_columns
+from lpjt.domains import Domains, domain_name, has_label, open_rows, read_labels, read_sample_domain, take_columns
 from lpjt.engines import is_lazy
 from lpjt.fitting import Engine, Outcome
 from lpjt.fitting.whole import embed_block
@@ -67,10 +67,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         if is_lazy(X):
             return self._apply_lazily("predict_proba", X, domain)
         name = self._domain(domain)
-        rows = self._open(X, name)
-        with self._threads_for(rows):
-            Z = self._embed(rows, name) if self.adapted_ else to_coordinates(rows, self._coordinates[name])
-            return self._predictors[name].distributions_of(Z)
+        return self._distributions(self._open(X, name), name)
 
     def predict(self, X: Any, domain: str = "target") -> Any:
         """Labels, (n,), of rows of a domain, seen in fit or not."""
@@ -79,9 +76,43 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
             return self._apply_lazily("predict", X, domain)
         return self.classes_[self.predict_proba(X, domain).argmax(axis=1)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None, domain: str = "target") -> float:
-        """Accuracy of `predict` on rows of a domain."""
-        return float(accuracy_score(y, self.predict(X, domain), sample_weight=sample_weight))
+    def score(
+        self, X: Any, y: Any, sample_weight: Any = None, domain: str = "target", *, sample_domain: Any = None
+    ) -> float:
+        """Accuracy of `predict` on the labelled rows among those given.
+
+        Parameters
+        ----------
+        X : matrix, (n, width of the domain)
+        y : labels, (n,)
+            Rows marked as unlabelled, as in `fit` (None, NaN, pandas.NA, and -1 unless that is a class), are left out.
+        sample_weight : array, (n,), default=None
+            Weights of the rows; those of unlabelled rows are not used.
+        domain : str, default="target"
+            The domain of the rows, as in `predict`. Not used with `sample_domain`.
+        sample_domain : int array, (n,), default=None
+            For a stack, as in `fit`: each row is labelled as a row of its own domain.
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        found = self.predict(X, domain) if sample_domain is None else self._predict_stack(X, sample_domain)
+        found = np.asarray(found)
+        labels = read_labels(y, len(found), "y")
+        scored = has_label(labels, self.classes_)
+        if not scored.any():
+            raise ValueError(
+                "y has no label to score: every row is marked as unlabelled (None, NaN, '' or -1). Give the labels of "
+                "some rows; LPJTSearch chooses parameters without target labels."
+            )
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight)
+            if sample_weight.shape != found.shape:
+                raise ValueError(f"sample_weight has shape {sample_weight.shape}, but X has {len(found)} rows.")
+            sample_weight = sample_weight[scored]
+        return float(accuracy_score(labels.values[scored], found[scored], sample_weight=sample_weight))
 
     @property
     def _n_features_out(self) -> int:
@@ -97,6 +128,22 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         }[method]
         width = self._widths[self._domain(domain)]
         return apply_lazily(self, method, X, domain, width=width, columns=columns, dtype=dtype)
+
+    def _predict_stack(self, X: Any, sample_domain: Any) -> Values:
+        """Labels, (n,), of the rows of a stack, each by the map of its own domain."""
+        values = read_sample_domain(sample_domain, X.shape[0] if hasattr(X, "shape") else len(X))
+        codes = np.empty(len(values), dtype=np.int64)
+        for value in np.unique(values).tolist():
+            side = self._source_names if value >= 0 else self._target_names
+            name = side[0] if len(side) == 1 else self._domain(domain_name(value))
+            chosen = values == value
+            codes[chosen] = self._distributions(self._open(X, name)[chosen], name).argmax(axis=1)
+        return self.classes_[codes]
+
+    def _distributions(self, rows: AnyRows, name: str) -> Array:
+        with self._threads_for(rows):
+            Z = self._embed(rows, name) if self.adapted_ else to_coordinates(rows, self._coordinates[name])
+            return self._predictors[name].distributions_of(Z)
 
     def _embed(self, rows: AnyRows, name: str) -> Array:
         return embed_block(rows, map_to=self._coordinates[name], projection=self.projections_[name])

@@ -37,7 +37,8 @@ class Kernel(BaseEstimator):
         Constant of the poly and sigmoid kernels.
     max_rows : int, default=2000
         The kernel is exact if all domains of one width together have at most this many rows. Otherwise this many rows,
-        drawn at random, represent all of them (Nystroem's method).
+        drawn at random, represent all of them (Nystroem's method). Wide sparse rows are drawn in a smaller number, at
+        least 256, as they are kept dense.
 
     Examples
     --------

@@ -135,9 +135,11 @@ def test_single_precision_gives_the_same_labels(model):
 
 
 @every
-def test_sparse_rows_are_taken(model):
+@pytest.mark.parametrize("scaling", [None, "standard"])
+def test_sparse_rows_are_taken(model, scaling):
     X, y, X_target, y_target = shifted_pair()
     given = few(model, y_target)
+    model = clone(model).set_params(scaling=scaling or model.scaling)
     dense = clone(model).fit(X, y, X_target, given).transduction_
     found = clone(model).fit(sparse.csr_matrix(X), y, sparse.csr_matrix(X_target), given).transduction_
     assert_array_equal(found, dense)

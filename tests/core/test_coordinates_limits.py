@@ -7,16 +7,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lpjt._threads import threads
-from lpjt.core import coordinates
-from lpjt.core.coordinates import (
-    Coordinates,
-    Scaling,
-    fit_scaling,
-    principal_basis,
-    scale_rows,
-    span_basis,
-    to_coordinates,
-)
+from lpjt.core import coordinates, scaling
+from lpjt.core.coordinates import Coordinates, principal_basis, to_coordinates
+from lpjt.core.scaling import Scaling, fit_scaling, scale_rows
 from toys import plain_scaling, raw_rows
 
 
@@ -53,35 +46,19 @@ def test_steps_of_the_kinds(kind, clip, unit, container):
     assert (scaling.clip, scaling.unit_rows) == (clip, unit)
     assert scaling.row_sums == (kind == "paper")
     assert (scaling.deviation is not None) == (kind in ("standard", "paper"))
-    assert (scaling.mean is not None) == (kind in ("standard", "paper") and container is np.asarray)
-
-
-def test_sparse_rows_of_sum_one():
-    X = raw_rows(positive=True) * (np.random.default_rng(2).uniform(size=(40, 5)) < 0.6)
-    X[7] = 0
-    held = sparse.csr_array(X)
-    total = X.sum(axis=1, keepdims=True)
-    share = X / np.where(total > 0, total, 1)
-    expected = share / share.std(axis=0)
-    length = np.linalg.norm(expected, axis=1, keepdims=True)
-    expected = expected / np.where(length > 0, length, 1)
-    scaling = fit_scaling(held, "paper")
-    assert_allclose(scaling.deviation, share.std(axis=0), rtol=1e-10)
-    assert_allclose(scale_rows(held, scaling).toarray(), expected, rtol=1e-10)
-    # The same statistics for dense rows: divided, and not centred.
-    assert_allclose(scale_rows(X, scaling), expected, rtol=1e-10)
+    assert (scaling.mean is not None) == (kind in ("standard", "paper"))
 
 
 def test_several_parts_have_the_statistics_of_their_rows_together():
     parts = [raw_rows(0, 30), raw_rows(1, 50) + 1]
     both = np.vstack(parts)
-    found = coordinates.joint_scaling(parts, "standard")
+    found = scaling.joint_scaling(parts, "standard")
     assert_allclose(found.mean, both.mean(axis=0), rtol=1e-12)
     assert_allclose(found.deviation, both.std(axis=0), rtol=1e-12)
-    held = coordinates.joint_scaling([sparse.csr_array(part) for part in parts], "standard")
+    held = scaling.joint_scaling([sparse.csr_array(part) for part in parts], "standard")
     assert_allclose(held.deviation, both.std(axis=0), rtol=1e-10)
     parts[1][3, 2] = -99
-    assert not coordinates.joint_scaling([np.abs(parts[0]), parts[1]], "paper").row_sums
+    assert not scaling.joint_scaling([np.abs(parts[0]), parts[1]], "paper").row_sums
 
 
 @pytest.mark.parametrize(("dtype", "precision"), [(np.float32, 1e-7), (np.float64, 1e-14)])
@@ -100,27 +77,20 @@ def test_deviations_down_to_rounding_count(dtype, precision):
 def floors(mean, deviation, dtype):
     """Scaling from statistics that are given."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coordinates.statistics, "column_statistics", lambda parts, row_sums: (mean, deviation))
+        patch.setattr(scaling.statistics, "column_statistics", lambda parts, row_sums: (mean, deviation))
         return fit_scaling(np.ones((2, 4), dtype=dtype), "standard")
-
-
-def test_sparse_columns_that_are_constant_stay():
-    X = sparse.csr_array(np.column_stack([np.arange(6.0), np.full(6, 5.0), np.zeros(6)]))
-    assert_allclose(fit_scaling(X, "standard").deviation, [np.arange(6).std(), 1.0, 1.0])
 
 
 def test_no_scaling_is_no_copy():
     X = raw_rows()
     assert scale_rows(X, Scaling()) is X
-    held = sparse.csr_array(X)
-    assert scale_rows(held, Scaling()) is held
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_rows_scaled_to_float32(n_jobs):
     X = raw_rows(n=30_000)[::2]
     with threads(n_jobs):
-        found = coordinates.scale_to_float32(X, fit_scaling(X, "standard"))
+        found = scaling.scale_to_float32(X, fit_scaling(X, "standard"))
     assert found.dtype == np.float32
     assert_array_equal(found, plain_scaling(X, "standard").astype(np.float32))
 
@@ -167,23 +137,6 @@ def test_all_directions_need_no_basis():
     flat = X * [1, 1, 1, 1, 1, 0]
     assert principal_basis([flat], [Scaling()]) is None
     assert principal_basis([flat], [Scaling()], max_rank=5).shape == (6, 5)
-
-
-@pytest.mark.parametrize(("n_components", "rank"), [(3, 256), (64, 256), (65, 260), (1000, 300)])
-def test_number_of_leading_directions_of_sparse_rows(n_components, rank):
-    X = sparse.random_array((300, 320), density=0.05, rng=np.random.default_rng(0), format="csr")
-    first, second = (span_basis([X], n_components=n_components, random_state=5) for _ in range(2))
-    assert first.shape == (320, rank)
-    assert_array_equal(first, second)
-
-
-def test_sparse_and_dense_parts_together_span_as_sparse_ones():
-    X = sparse.random_array((40, 30), density=0.3, rng=np.random.default_rng(0), format="csr")
-    mixed = span_basis([X[:20], X[20:].toarray()], n_components=2, random_state=0)
-    assert_allclose(mixed @ mixed.T, np.eye(30), atol=1e-10)
-    rows_mixed, _ = coordinates.kernel_basis([X[:20], X[20:].toarray()], "linear", {})
-    assert sparse.issparse(rows_mixed)
-    assert_array_equal(rows_mixed.toarray(), X.toarray())
 
 
 def test_kernel_directions_that_are_rounding_are_left_out():

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lpjt import LPJT
 from lpjt._threads import threads
 from lpjt.core import neighbors
-from lpjt.core.coordinates import fit_scaling, scale_rows
+from lpjt.core.scaling import fit_scaling, scale_rows
 from lpjt.datasets.protocols import load_problem
 
 

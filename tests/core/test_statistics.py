@@ -42,13 +42,20 @@ def test_a_constant_column_has_no_deviation():
 
 
 @pytest.mark.parametrize("row_sums", [True, False])
-def test_deviation_of_sparse_parts(row_sums):
-    X = rows() * (rows(seed=1) > 0.5)
-    X[4] = 0
-    total = X.sum(axis=1, keepdims=True)
-    expected = (X / np.where(total > 0, total, 1) if row_sums else X).std(axis=0)
-    found = statistics.sparse_deviations([sparse.csr_array(X[:20]), sparse.csr_array(X[20:])], row_sums)
-    assert_allclose(found, expected, rtol=1e-10)
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_statistics_of_sparse_parts_with_and_without_dense_blocks(row_sums, shift, monkeypatch):
+    X = (rows() + shift) * (rows(seed=1) > 0.5)
+    X[4], X[:, 3] = 0, 0.1 + shift
+    parts = [sparse.csr_array(X[:20]), X[20:35], sparse.csr_array(X[35:])]
+    mean, deviation = statistics.column_statistics([X], row_sums)
+    found = statistics.column_statistics(parts, row_sums)
+    assert_allclose(found, [mean, deviation], rtol=1e-12, atol=1e-12 * (1 + shift))
+    monkeypatch.setattr("lpjt.core.blocks.DENSE_ENTRIES", 0)
+    found = statistics.column_statistics(parts, row_sums)
+    assert found[0].dtype == found[1].dtype == np.float64
+    assert_allclose(found, [mean, deviation], rtol=1e-12, atol=1e-9 * (1 + shift))
+    if not row_sums:
+        assert found[1][3] <= 1e-14 * found[0][3]
 
 
 def test_smallest_entries(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from datasets_small import needs_data
-from lpjt.core.coordinates import fit_scaling, scale_rows
+from lpjt.core.scaling import fit_scaling, scale_rows
 from lpjt.datasets import SETS, TABLES, load_domain, load_problem
 from lpjt.datasets.fetch import check
 from lpjt.datasets.where import find_file, image_file

@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from lpjt import LPJT, _threads
 from lpjt.core import blocks, coordinates, moments
 from lpjt.core.blocks import row_blocks, sum_blocks
-from lpjt.core.coordinates import Scaling, fit_scaling, principal_basis, scale_rows, to_coordinates
+from lpjt.core.coordinates import principal_basis, to_coordinates
+from lpjt.core.scaling import Scaling, fit_scaling, scale_rows, scale_to_float32
 from lpjt.fitting.memory import read_limit
 from problems import shifted_pair
 
@@ -37,7 +38,7 @@ def test_rows_scaled_in_singles(kind, n_jobs):
     given = rows.copy()
     scaling = fit_scaling(rows, kind)
     with _threads.threads(n_jobs):
-        found = coordinates.scale_to_float32(rows, scaling)
+        found = scale_to_float32(rows, scaling)
     assert found.dtype == np.float32
     assert_array_equal(found, scale_rows(rows, scaling).astype(np.float32))
     assert_array_equal(rows, given)

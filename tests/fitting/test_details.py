@@ -119,13 +119,6 @@ def test_sparse_and_dense_domains_together():
         assert model.transform(target).shape == (len(X_target), 6)
 
 
-def test_sparse_rows_are_cut_to_their_number_of_directions():
-    rng = np.random.default_rng(0)
-    parts = [sparse.random_array((320, 700), density=0.05, rng=rng, format="csr") for _ in range(2)]
-    model = fit(parts[0], np.arange(320) % 3, parts[1], n_components=5, max_iter=1, safeguard=False)
-    assert model.projections_["target"].shape[0] == 256
-
-
 @pytest.mark.parametrize(("shard_rows", "expected"), [(10_000, 1), (100, 6), (99, 7)])
 def test_shards_are_counted(monkeypatch, shard_rows, expected):
     monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", shard_rows)

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from lpjt import LPJT, Kernel
+from lpjt.core.blocks import DENSE_ENTRIES
 
 FEW, MANY = 1200, 4800  # rows a domain
 WIDTH, N_CLASSES = 8, 3
@@ -89,7 +90,8 @@ def test_both_scalings_tried_need_no_more_memory_than_one_and_a_half_times_one()
 
 def test_sparse_rows_are_never_made_dense_as_a_whole():
     rng = np.random.default_rng(0)
-    n, width = 1500, 10_000
+    n, width = 1500, 25_000
+    assert 2 * n * width > DENSE_ENTRIES
     y = np.arange(n) % 2
     parts = []
     for density in (0.004, 0.006):

@@ -1,15 +1,20 @@
 """What a memory limit allows: bytes reckoned by hand for each stage, and the plan that follows from them."""
 
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from lpjt import LPJT, Kernel
+from lpjt.core import blocks
+from lpjt.core.coordinates import principal_basis
+from lpjt.core.scaling import fit_scaling
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.candidate import bound_coordinates
-from lpjt.fitting.memory import within_memory
+from lpjt.fitting.memory import _principal, within_memory
 from lpjt.parameters import make_plan
 
 N_CLASSES = 3
@@ -162,10 +167,47 @@ def test_coordinates_are_bounded_before_they_are_computed():
     assert bound_coordinates(large.all, cut) == [512, 512]
 
 
-def test_sparse_rows_have_coordinates_of_their_own_number():
-    from scipy import sparse
+def sparse_like(rows, nnz=0):
+    """The domains with sparse rows, `nnz` entries stored in each."""
+    parts = []
+    for d in rows.all:
+        places = np.zeros(nnz, dtype=int), np.arange(nnz) % d.X.shape[1]
+        parts.append(replace(d, X=sparse.coo_array((np.ones(nnz), places), shape=d.X.shape).tocsr()))
+    n = len(rows.sources)
+    return replace(rows, sources=tuple(parts[:n]), targets=tuple(parts[n:]))
 
+
+def test_sparse_rows_have_the_coordinates_of_dense_ones_unless_they_stay_sparse(monkeypatch):
     rows = domains(3000, 2000, width=1000)
-    thin = [replace(d, X=sparse.csr_array(d.X.shape)) for d in rows.all]
-    assert bound_coordinates(thin, plan_for(rows)) == [256, 256]
-    assert bound_coordinates(thin, plan_for(rows, n_components=100)) == [400, 400]
+    thin = sparse_like(rows)
+    for given in ({}, {"n_coordinates": "auto"}, {"n_coordinates": None}, {"kernel": Kernel("rbf", max_rows=90)}):
+        plan = plan_for(rows, **given)
+        assert bound_coordinates(thin.all, plan) == bound_coordinates(rows.all, plan)
+    monkeypatch.setattr(blocks, "DENSE_ENTRIES", 5 * 10**6 - 1)
+    assert bound_coordinates(thin.all, plan_for(rows)) == [30, 30]
+    assert bound_coordinates(thin.all, plan_for(rows, n_coordinates=None)) == [256, 256]
+    assert bound_coordinates(thin.all, plan_for(rows, n_coordinates="auto")) == [256, 256]
+    assert bound_coordinates(thin.all, plan_for(rows, n_coordinates="auto", n_components=100)) == [400, 400]
+
+
+def test_directions_of_rows_that_stay_sparse():
+    """Four numbers for each stored entry, and four products on both sides instead of matrices of the width."""
+    rows = domains(3000, 2000, width=20_000)
+    thin = sparse_like(rows, nnz=10_000)
+    assert needed(rows) >= 8 * 4 * 20_000**2
+    expected = 64 * 16 * 5000 + 4 * 8 * 2 * 10_000 + 4 * 8 * 25_000 * (30 + 10)
+    assert needed(thin) == megabytes(expected)
+
+
+@pytest.mark.parametrize(("n", "width"), [(500, 9000), (9000, 500)])
+def test_the_search_for_directions_of_sparse_rows_keeps_within_what_is_reckoned(n, width, monkeypatch):
+    monkeypatch.setattr(blocks, "DENSE_ENTRIES", 0)
+    rng = np.random.default_rng(0)
+    parts = [sparse.random_array((n, width), density=0.01, rng=rng, format="csr") for _ in range(2)]
+    scalings = [fit_scaling(X, "standard") for X in parts]
+    tracemalloc.start()
+    principal_basis(parts, scalings, max_rank=100, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    plan = plan_for(domains(n, n, width=width), n_coordinates=100)
+    assert 0.5 * _principal(parts, plan) < peak < _principal(parts, plan)

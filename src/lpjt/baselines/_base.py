@@ -6,16 +6,15 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lpjt._sklearn import Interval, StrOptions, _fit_context
 from lpjt.baselines._types import Codes, Constraints, Floats, Labels, MatrixLike
-from lpjt.core.coordinates import Scaling, fit_scaling, scale_rows
+from lpjt.core.scaling import Scaling, fit_scaling, scale_rows
 from lpjt.domains import Domain, open_domains, open_rows
 
-#: How the rows of each domain are scaled, separately, before a method sees them; see `core.coordinates.fit_scaling`.
+#: How the rows of each domain are scaled, separately, before a method sees them; see `core.scaling.fit_scaling`.
 SCALINGS = {"none", "unit", "sum-zscore", "paper", "standard"}
 
 #: Ranges that recur among the parameters.
@@ -158,8 +157,7 @@ class Baseline(ClassifierMixin, BaseEstimator):
         return self._scale(rows, domain)
 
     def _scale(self, X: Any, domain: str) -> Floats:
-        scaled = scale_rows(X, self._scalings[domain])
-        return scaled.toarray() if sparse.issparse(scaled) else scaled
+        return scale_rows(X, self._scalings[domain])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

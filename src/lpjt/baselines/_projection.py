@@ -28,6 +28,7 @@ from lpjt.core import coordinates
 from lpjt.core.moments import class_moments, total_scatter, weighted_gram
 from lpjt.core.projection import solve_projection
 from lpjt.core.propagation import unit_rows
+from lpjt.core.scaling import Scaling
 
 #: Singular directions of X'X below this share of the largest are rounding error.
 RANK_TOLERANCE = 1e-13
@@ -197,9 +198,9 @@ class ProjectionBaseline(Embedding):
         return np.asarray(coordinates.to_coordinates(X, self._map), dtype=np.float64)
 
     def _fit_map(self, parts: list[Floats]) -> coordinates.Coordinates:
-        unscaled = coordinates.Scaling()
+        unscaled = Scaling()
         if self.kernel in ("primal", "linear"):
-            return coordinates.Coordinates(unscaled, coordinates.span_basis(parts, n_components=self.n_components))
+            return coordinates.Coordinates(unscaled, coordinates.span_basis(parts))
         gamma = self.gamma or coordinates.default_kernel_width(parts)
         params = {} if self.kernel == "cosine" else {"gamma": gamma}
         random_state = check_random_state(self.random_state)

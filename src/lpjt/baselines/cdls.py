@@ -124,7 +124,7 @@ class CDLS(Embedding):
 
     def _learn(self, source: ScaledDomain, target: ScaledDomain, n_classes: int) -> None:
         X, known = source.X.astype(np.float64), target.y >= 0
-        basis = span_basis([X], n_components=self.n_components)
+        basis = span_basis([X])
         X = X if basis is None else X @ basis
         target_rows = target.X.astype(np.float64)
         if (target_rows == target_rows[0]).all():

@@ -122,7 +122,7 @@ class JGSA(Embedding):
             )
 
     def _learn(self, source: ScaledDomain, target: ScaledDomain, n_classes: int) -> Codes:
-        bases = _span_bases(source.X, target.X, self.n_components)
+        bases = _span_bases(source.X, target.X)
         rows = [_in_basis(domain.X, basis) for domain, basis in zip((source, target), bases, strict=True)]
         largest, smallest, moments = self._constant_terms(rows, source.y, n_classes)
         codes = given_or(target.y, _first_codes(source, target))
@@ -167,12 +167,12 @@ class JGSA(Embedding):
         return self._labelled.nearest_codes(X.astype(np.float64, copy=False) @ self.projections_["target"])
 
 
-def _span_bases(X_source: Floats, X_target: Floats, n_components: int) -> Sequence[Floats | None]:
+def _span_bases(X_source: Floats, X_target: Floats) -> Sequence[Floats | None]:
     """Bases of the rows: one for both domains where their projections are compared, one per domain otherwise."""
     if X_source.shape[1] == X_target.shape[1]:
-        basis = span_basis([X_source, X_target], n_components=n_components)
+        basis = span_basis([X_source, X_target])
         return basis, basis
-    return [span_basis([X], n_components=n_components) for X in (X_source, X_target)]
+    return [span_basis([X]) for X in (X_source, X_target)]
 
 
 def _in_basis(X: Floats, basis: Floats | None) -> Floats:

@@ -28,7 +28,7 @@ class NearestNeighbor(ClassifierBaseline):
     Parameters
     ----------
     scaling : {"none", "unit", "sum-zscore", "paper", "standard"}, default="unit"
-        How the rows of each domain are scaled, separately; see `lpjt.core.coordinates.fit_scaling`.
+        How the rows of each domain are scaled, separately; see `lpjt.core.scaling.fit_scaling`.
 
     Attributes
     ----------

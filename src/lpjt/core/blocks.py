@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from lpjt._typing import Array, Codes, Mask, Sparse
 #: Default number of entries of a block of rows: 4 MB of float32, which nearly fits the cache. Larger blocks are no
 #: faster, and the allocator keeps the memory that they used.
 ENTRIES = 2**20
+
+#: Sparse rows with at most this many entries, zeros included, are treated as dense ones, block by block: 512 MB of
+#: float64 where a dense copy of all of them is needed. More are never made dense.
+DENSE_ENTRIES = 2**26
 
 
 class OnDisk(Protocol):
@@ -81,6 +85,17 @@ def is_sparse(X: AnyRows) -> TypeGuard[Sparse]:
     return sparse.issparse(X)
 
 
+def stays_sparse(parts: Sequence[AnyRows], *, max_rows: int | None = None) -> bool:
+    """Whether at most `max_rows` rows of each sparse part have more than `DENSE_ENTRIES` entries, zeros included."""
+    sizes = [(min(X.shape[0], max_rows or X.shape[0]), X.shape[1]) for X in parts if is_sparse(X)]
+    return sum(n * width for n, width in sizes) > DENSE_ENTRIES
+
+
+def as_dense(X: Array | Sparse) -> Array:
+    """Dense rows: a copy of sparse ones, others as they are."""
+    return X.toarray() if is_sparse(X) else X
+
+
 #: Rows with at least `WORTH_SHARING` entries are cut into a multiple of `SHARES` blocks of equal size, so that two or
 #: four threads have equal work.
 WORTH_SHARING, SHARES = 2**16, 4
@@ -140,7 +155,17 @@ def pick_rows(X: Array, chosen: Mask) -> Array:
     return X if chosen.all() else X[chosen]
 
 
-def stack_rows(parts: Sequence[Array]) -> Array:
-    """Rows of all parts; the part itself, not a copy, if only one has rows."""
-    parts = [part for part in parts if len(part)] or parts[:1]
+@overload
+def stack_rows(parts: Sequence[Array]) -> Array: ...
+
+
+@overload
+def stack_rows(parts: Sequence[Array | Sparse]) -> Array | Sparse: ...
+
+
+def stack_rows(parts: Sequence[Any]) -> Any:
+    """Rows of all parts, sparse if any part is; the part itself, not a copy, if only one has rows."""
+    parts = [part for part in parts if part.shape[0]] or parts[:1]
+    if len(parts) > 1 and any(map(is_sparse, parts)):
+        return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
     return parts[0] if len(parts) == 1 else np.vstack(parts)

@@ -1,28 +1,19 @@
-"""From raw rows to the coordinates that the projections act on: scaling, the span of the rows, kernels."""
+"""From raw rows to the coordinates that the projections act on: the span of the scaled rows, kernels."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import randomized_svd
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array
-from lpjt.core import statistics
-from lpjt.core.blocks import ENTRIES, AnyRows, Rows, is_sparse, row_blocks, sum_blocks
-from lpjt.core.directions import leading_directions, principal_directions
-from lpjt.core.statistics import InMemory, divide_rows, row_totals
-
-#: Scores beyond this many standard deviations are clipped. A column that is almost constant has entries at twenty
-#: deviations and more, each of which would dominate its unit row.
-CLIP = 3.0
-
-#: Minimum number of leading singular directions that represent a sparse domain.
-SPARSE_RANK = 256
+from lpjt.core.blocks import ENTRIES, AnyRows, is_sparse, row_blocks, stays_sparse, sum_blocks
+from lpjt.core.directions import leading_directions, principal_directions, randomised_directions
+from lpjt.core.scaling import Scaling, SparseScaled, scale_rows, scale_sparse
 
 #: Eigenvalues of a kernel matrix of n rows below n times this share of the largest are rounding.
 KERNEL_FLOOR = 1e-14
@@ -32,102 +23,18 @@ Kernel: TypeAlias = str | Callable[..., float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scaling:
-    """How the rows of one domain are scaled; None for a step that is left out."""
-
-    row_sums: bool = False
-    mean: Array | None = None  # (width,)
-    deviation: Array | None = None  # (width,)
-    clip: float | None = None
-    unit_rows: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Coordinates:
     """The map from raw rows of one domain to coordinates, (n, width) to (n, rank)."""
 
     scaling: Scaling
     basis: Array | None = None  # (width or n_kernel_rows, rank); None: the coordinates are the scaled rows
-    kernel_rows: Array | sparse.csr_array | None = None  # scaled rows that the kernel compares with
+    kernel_rows: Array | None = None  # scaled rows that the kernel compares with
     kernel: Kernel | None = None
     kernel_params: dict[str, Any] | None = None
+    offset: Array | None = None  # (rank,) scores of zeros times the basis; None: sparse rows are made dense in blocks
 
 
-def fit_scaling(X: AnyRows, kind: str) -> Scaling:
-    """Statistics of one domain for a kind of scaling.
-
-    Parameters
-    ----------
-    X : array or csr_array, (n, width)
-    kind : {"standard", "paper", "sum-zscore", "unit", "none"}
-        "standard": z-score of each column, clipped at three deviations, then rows of unit length. "paper": rows divided
-        by their sum (if no entry is negative), z-score, rows of unit length. "sum-zscore": the same without the last
-        step. "unit": rows of unit length. Sparse rows are not centred.
-
-    Returns
-    -------
-    Scaling
-    """
-    return joint_scaling([X], kind)
-
-
-def joint_scaling(parts: Sequence[AnyRows], kind: str) -> Scaling:
-    """`fit_scaling` of the rows of several parts of one width, taken together."""
-    if kind == "none":
-        return Scaling()
-    if kind == "unit":
-        return Scaling(unit_rows=True)
-    row_sums = kind in ("paper", "sum-zscore") and min(statistics.smallest_entry(X) for X in parts) >= 0
-    clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
-    if any(is_sparse(X) for X in parts):
-        deviation = statistics.sparse_deviations(parts, row_sums)
-        deviation = np.where(deviation > _rounding(deviation), deviation, 1.0)
-        return Scaling(row_sums=row_sums, deviation=deviation, clip=clip, unit_rows=unit_rows)
-    mean, deviation = statistics.column_statistics(parts, row_sums)
-    precision = 1e-7 if any(X.dtype == np.float32 for X in parts) else 1e-14
-    # The deviation of a constant column is rounding: its scores are zero, whatever new rows have there.
-    floor = np.maximum(_rounding(deviation), precision * np.abs(mean))
-    deviation = np.where(deviation > floor, deviation, np.inf)
-    return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=unit_rows)
-
-
-def _rounding(deviation: Array) -> float:
-    """Standard deviation below which a column is constant but for rounding."""
-    return 1e-10 * max(float(np.max(deviation)), np.finfo(float).tiny)
-
-
-def scale_rows(X: InMemory, scaling: Scaling) -> InMemory:
-    """Scaled copy of the rows, dense or sparse as they are, in their dtype."""
-    if is_sparse(X):
-        return _scale_sparse(X, scaling)
-    if scaling.row_sums:
-        X = divide_rows(X, row_totals(X))
-    elif scaling.deviation is not None or scaling.unit_rows:
-        X = np.array(X)
-    if scaling.mean is not None:
-        X -= scaling.mean.astype(X.dtype)
-    if scaling.deviation is not None:
-        X /= scaling.deviation.astype(X.dtype)
-    if scaling.clip is not None:
-        np.clip(X, -scaling.clip, scaling.clip, out=X)
-    if scaling.unit_rows:
-        length = np.sqrt(np.einsum("ij,ij->i", X, X))
-        X /= np.where(length > 0, length, 1.0)[:, None]
-    return X
-
-
-def scale_to_float32(X: Rows, scaling: Scaling) -> Array:
-    """`scale_rows` of dense rows, in float32, without a scaled copy in their own dtype; threads share the rows."""
-    scaled = np.empty(X.shape, dtype=np.float32)
-
-    def fill(rows: slice) -> None:
-        scaled[rows] = scale_rows(X[rows], scaling)
-
-    map_threads(fill, row_blocks(X))
-    return scaled
-
-
-def second_moment(X: Rows, scaling: Scaling, *, entries: int = ENTRIES) -> Array:
+def second_moment(X: AnyRows, scaling: Scaling, *, entries: int = ENTRIES) -> Array:
     """S'S / n of the scaled rows S, (width, width), in float64, one block at a time."""
 
     def part(rows: slice) -> Array:
@@ -140,12 +47,13 @@ def second_moment(X: Rows, scaling: Scaling, *, entries: int = ENTRIES) -> Array
 
 
 def principal_basis(
-    domains: Sequence[Rows],
+    domains: Sequence[AnyRows],
     scalings: Sequence[Scaling],
     *,
     kept: float = 1.0,
     max_rank: int | None = None,
     entries: int = ENTRIES,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Array | None:
     """Orthonormal basis of the leading principal directions of the scaled rows of all domains.
 
@@ -154,8 +62,9 @@ def principal_basis(
 
     Parameters
     ----------
-    domains : list of arrays, (n_i, width)
-        Raw rows; every domain has the same weight, whatever its number of rows.
+    domains : list of arrays or csr_arrays, (n_i, width)
+        Raw rows; every domain has the same weight, whatever its number of rows. Sparse rows that are too many for a
+        dense copy (`blocks.stays_sparse`) have directions found by a randomised search.
     scalings : list of Scaling
     kept : float
         Share of the mean square of the scaled rows that the basis holds at least.
@@ -163,6 +72,8 @@ def principal_basis(
         Maximum number of directions, whatever they hold.
     entries : int
         Maximum number of entries of a block of rows.
+    random_state : int, numpy RandomState or None
+        Start of the randomised search.
 
     Returns
     -------
@@ -173,37 +84,56 @@ def principal_basis(
     n = sum(X.shape[0] for X in domains)
     if n >= width and kept >= 1 and (max_rank is None or max_rank >= width):
         return None
-    if n >= width:
+    if stays_sparse(domains):
+        scaled = [_weighted(X, s) for X, s in zip(domains, scalings, strict=True)]
+        basis = _sparse_directions(scaled, kept, max_rank or width, random_state)
+    elif n >= width:
         moments = np.zeros((width, width))
         for X, scaling in zip(domains, scalings, strict=True):
             moments += second_moment(X, scaling, entries=entries)
         _, basis = leading_directions(moments, kept=kept, max_rank=max_rank, overwrite=True)
     else:
-        rows = np.vstack([scale_rows(X[:], s) / np.sqrt(len(X)) for X, s in zip(domains, scalings, strict=True)])
+        rows = np.vstack([scale_rows(X[:], s) / np.sqrt(X.shape[0]) for X, s in zip(domains, scalings, strict=True)])
         _, basis = principal_directions(rows, kept=kept, max_rank=max_rank)
     return None if basis.shape[1] == width else np.ascontiguousarray(basis)
 
 
-def span_basis(
-    parts: Sequence[AnyRows],
-    *,
-    n_components: int,
-    random_state: int | np.random.RandomState | None = None,
-) -> Array | None:
-    """Orthonormal basis, (width, rank), of the span of the scaled rows of all parts, or None if it is the whole space.
+def _weighted(X: AnyRows, scaling: Scaling) -> SparseScaled:
+    """Scaled rows over the root of their number, without a dense copy of sparse ones."""
+    scaled = scale_sparse(sparse.csr_array(X if is_sparse(X) else X[:]), scaling)
+    return replace(scaled, factors=scaled.factors / np.sqrt(X.shape[0], dtype=X.dtype))
 
-    Sparse parts are represented by their leading singular directions, `SPARSE_RANK` of them or four times
-    `n_components`, whichever is more: lossless coordinates would be the dense matrix.
-    """
-    if not any(is_sparse(part) for part in parts):
-        return principal_basis(parts, [Scaling()] * len(parts))
-    stacked = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
-    rank = min(*stacked.shape, max(SPARSE_RANK, 4 * n_components))
-    return randomized_svd(stacked, rank, n_oversamples=10, n_iter=7, random_state=random_state)[2].T
+
+def _sparse_directions(
+    parts: Sequence[SparseScaled], kept: float, max_rank: int, random_state: int | np.random.RandomState | None
+) -> Array:
+    """Leading directions, (width, rank), of the rows of all parts together."""
+    ends = np.cumsum([len(part.factors) for part in parts])
+
+    def times(M: Array) -> Array:
+        return np.vstack([part.times(M) for part in parts])
+
+    def transposed_times(M: Array) -> Array:
+        first, *others = zip(parts, np.split(M, ends[:-1]), strict=True)
+        product = first[0].transposed_times(first[1])
+        for part, piece in others:
+            product += part.transposed_times(piece)
+        return product
+
+    shape = int(ends[-1]), len(parts[0].constant)
+    total = sum(float(part.factors.astype(np.float64) ** 2 @ part.squares) for part in parts)
+    return randomised_directions(
+        times, transposed_times, shape, total=total, kept=kept, max_rank=max_rank, random_state=random_state
+    )[1]
+
+
+def span_basis(parts: Sequence[Array]) -> Array | None:
+    """Orthonormal basis, (width, rank), of the span of the rows of all parts, or None if it is the whole space."""
+    return principal_basis(parts, [Scaling()] * len(parts))
 
 
 def kernel_basis(
-    parts: Sequence[Array | sparse.csr_array],
+    parts: Sequence[Array],
     kernel: Kernel,
     params: dict[str, Any],
     *,
@@ -211,7 +141,7 @@ def kernel_basis(
     max_rank: int | None = None,
     max_rows: int | None = None,
     random_state: int | np.random.RandomState | None = None,
-) -> tuple[Array | sparse.csr_array, Array]:
+) -> tuple[Array, Array]:
     """Kernel-PCA coordinates of all parts together.
 
     With every row a kernel row and ``kept=1`` the coordinates reproduce the kernel matrix exactly, and the problem of
@@ -219,7 +149,7 @@ def kernel_basis(
 
     Parameters
     ----------
-    parts : list of arrays or csr_arrays, (n_i, width)
+    parts : list of arrays, (n_i, width)
         Scaled rows.
     kernel : str or callable
         As in `sklearn.metrics.pairwise.pairwise_kernels`.
@@ -234,14 +164,11 @@ def kernel_basis(
 
     Returns
     -------
-    rows : array or csr_array, (n_kernel_rows, width)
+    rows : array, (n_kernel_rows, width)
         Rows that new rows are compared with.
     basis : array, (n_kernel_rows, rank)
     """
-    if any(is_sparse(part) for part in parts):
-        rows = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
-    else:
-        rows = np.vstack(parts)
+    rows = np.vstack(parts)
     if max_rows is not None and rows.shape[0] > max_rows:
         rows = rows[np.sort(check_random_state(random_state).choice(rows.shape[0], max_rows, replace=False))]
     gram = np.asarray(pairwise_kernels(rows, metric=kernel, filter_params=True, **params), dtype=np.float64)
@@ -254,12 +181,11 @@ def kernel_basis(
     return rows, vectors / np.sqrt(values)
 
 
-def default_kernel_width(parts: Sequence[AnyRows], *, n_rows: int = 500) -> float:
+def default_kernel_width(parts: Sequence[Array], *, n_rows: int = 500) -> float:
     """Width of rbf, laplacian and chi2 kernels: 1 over the mean squared distance between evenly spaced rows."""
     means, squares = [], []
     for part in parts:
-        spaced = part[:: max(1, part.shape[0] // n_rows)]
-        rows = spaced.toarray() if is_sparse(spaced) else spaced
+        rows = part[:: max(1, len(part) // n_rows)]
         means.append(rows.mean(axis=0))
         squares.append((rows**2).sum(axis=1).mean())
     spread = 2 * float(np.mean(squares) - float((np.mean(means, axis=0) ** 2).sum()))
@@ -268,6 +194,8 @@ def default_kernel_width(parts: Sequence[AnyRows], *, n_rows: int = 500) -> floa
 
 def to_coordinates(X: AnyRows, coordinates: Coordinates, *, entries: int = ENTRIES, out: Array | None = None) -> Array:
     """Coordinates, (n, rank), of raw rows, block by block; written into `out` if it is given."""
+    if coordinates.kernel_rows is not None:
+        entries = max(entries, coordinates.kernel_rows.size // 4)  # scikit-learn reads all kernel rows for each block
     blocks = row_blocks(X, entries) or [slice(0, 0)]
     if out is None and len(blocks) == 1:
         return _block_coordinates(X[blocks[0]], coordinates)
@@ -289,24 +217,14 @@ def rank_of(coordinates: Coordinates, width: int) -> int:
 
 
 def _block_coordinates(block: Array | sparse.csr_array, coordinates: Coordinates) -> Array:
+    if is_sparse(block) and coordinates.basis is not None and coordinates.offset is not None:
+        basis, offset = (part.astype(block.dtype, copy=False) for part in (coordinates.basis, coordinates.offset))
+        return scale_sparse(block, coordinates.scaling).times(basis, offset)
     X = scale_rows(block, coordinates.scaling)
     if coordinates.kernel is not None:
         params = coordinates.kernel_params or {}
         kernel = pairwise_kernels(X, coordinates.kernel_rows, metric=coordinates.kernel, filter_params=True, **params)
         X = kernel.astype(X.dtype, copy=False)
     if coordinates.basis is None:
-        return X.toarray() if is_sparse(X) else X
+        return X
     return np.asarray(X @ coordinates.basis.astype(X.dtype, copy=False))
-
-
-def _scale_sparse(X: sparse.csr_array, scaling: Scaling) -> sparse.csr_array:
-    if scaling.row_sums:
-        X = divide_rows(X, row_totals(X))
-    if scaling.deviation is not None:
-        X = sparse.csr_array(X @ sparse.diags_array(1.0 / scaling.deviation), dtype=X.dtype)
-    if scaling.clip is not None:
-        X = X.copy()
-        np.clip(X.data, -scaling.clip, scaling.clip, out=X.data)
-    if scaling.unit_rows:
-        X = divide_rows(X, np.sqrt(row_totals(X.multiply(X))))
-    return X

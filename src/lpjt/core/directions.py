@@ -1,7 +1,10 @@
 """Leading directions of a symmetric matrix or of rows, by one routine for all of the package."""
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
+from sklearn.utils import check_random_state
 
 from lpjt._typing import Array
 
@@ -69,6 +72,55 @@ def principal_directions(
     values = roots.astype(np.float64) ** 2
     rounding = (max(rows.shape) * float(np.finfo(rows.dtype).eps)) ** 2
     return _cut(values, right.T, float(values.sum()), kept, max_rank, max(floor, rounding))
+
+
+#: Further directions that the randomised search looks for, and its power iterations: for slowly falling spectra.
+OVERSAMPLED, POWER_ITERATIONS = 10, 7
+
+
+def randomised_directions(
+    times: Callable[[Array], Array],
+    transposed_times: Callable[[Array], Array],
+    shape: tuple[int, int],
+    *,
+    total: float,
+    kept: float,
+    max_rank: int,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[Array, Array]:
+    """`principal_directions` of rows X that are known by their products alone: a randomised range finder.
+
+    Exact if `max_rank` and `OVERSAMPLED` more cover the span of the rows.
+
+    Parameters
+    ----------
+    times, transposed_times : callables
+        X M and X' M of a matrix M.
+    shape : (n, width)
+        Of X.
+    total : float
+        Sum of the squares of all entries of X.
+    kept, max_rank
+        As in `leading_directions`.
+    random_state : int, numpy RandomState or None
+
+    Returns
+    -------
+    values : array, (rank,)
+    vectors : array, (width, rank)
+    """
+    n, width = shape
+    size = min(n, width, max_rank + OVERSAMPLED)
+    # The iterated basis is one of the smaller side, where its QR decompositions cost less.
+    forth, back = (transposed_times, times) if n < width else (times, transposed_times)
+    basis = check_random_state(random_state).normal(size=(min(shape), size))
+    for _ in range(POWER_ITERATIONS if size < min(shape) else 0):
+        basis = back(forth(linalg.qr(basis, mode="economic", check_finite=False)[0]))
+    basis, _ = linalg.qr(basis, mode="economic", check_finite=False)
+    left, roots, right = linalg.svd(forth(basis), full_matrices=False, overwrite_a=True, check_finite=False)
+    vectors = left if n < width else basis @ right.T
+    rounding = (max(shape) * float(np.finfo(roots.dtype).eps)) ** 2
+    return _cut(roots.astype(np.float64) ** 2, vectors, total, kept, max_rank, rounding)
 
 
 def fix_signs(vectors: Array) -> Array:

@@ -17,7 +17,7 @@ class TableSpec:
     title: str
     kind: Kind
     pairs: tuple[str, ...]  # "C to A"; names of domains in the tables without shift
-    normalisation: str  # a scaling of `lpjt.core.coordinates.fit_scaling`: the literature's for these features
+    normalisation: str  # a scaling of `lpjt.core.scaling.fit_scaling`: the literature's for these features
     n_source: int | None = None  # labelled rows per class; None: every row
     n_target: int | None = None  # rows per class whose label is given; None: none
     seeded: bool = False  # whether the seed changes the problem

@@ -10,9 +10,10 @@ from lpjt._typing import Array, Codes
 from lpjt.classifiers import Classifier
 from lpjt.core import alternation, coordinates
 from lpjt.core.alternation import Clock, State
-from lpjt.core.blocks import AnyRows, disk_array, is_sparse, stack_rows
-from lpjt.core.coordinates import Coordinates, Scaling, scale_rows
+from lpjt.core.blocks import DENSE_ENTRIES, AnyRows, disk_array, is_sparse, stack_rows, stays_sparse
+from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Problem, list_neighbors
+from lpjt.core.scaling import Scaling, scale_rows, scores_of_zeros
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.start import first_labels
@@ -108,8 +109,12 @@ def make_coordinates(everything: Sequence[Domain], scalings: Sequence[Scaling], 
     maps: dict[int, Coordinates] = {}
     for width in {d.X.shape[1] for d in everything}:
         members = [i for i, d in enumerate(everything) if d.X.shape[1] == width]
-        shared = _shared_map([everything[i].X for i in members], [scalings[i] for i in members], plan)
+        parts = [everything[i].X for i in members]
+        shared = _shared_map(parts, [scalings[i] for i in members], plan)
         maps |= {i: Coordinates(scalings[i], **shared) for i in members}
+        basis = shared["basis"]
+        if basis is not None and plan.kernel.is_linear and stays_sparse(parts):
+            maps |= {i: replace(maps[i], offset=scores_of_zeros(scalings[i], width) @ basis) for i in members}
     return tuple(maps[i] for i in range(len(everything)))
 
 
@@ -121,19 +126,20 @@ KEPT, MAX_RANK = 0.999, 512
 LARGE = 20_000
 
 
+#: Maximum number of automatic coordinates of sparse rows that are never made dense.
+SPARSE_RANK = 256
+
+
 def _shared_map(parts: list[AnyRows], scalings: list[Scaling], plan: Plan) -> dict[str, Any]:
-    n_components = plan.settings.n_components
     if not plan.kernel.is_linear:
         return _kernel_map(parts, scalings, plan)
-    if any(is_sparse(X) for X in parts):
-        scaled = [scale_rows(X, s) for X, s in zip(parts, scalings, strict=True)]
-        return {"basis": coordinates.span_basis(scaled, n_components=n_components, random_state=plan.random_state)}
     basis = coordinates.principal_basis(
         parts,
         scalings,
         kept=_kept(plan),
-        max_rank=max_coordinates(plan),
+        max_rank=max_coordinates(plan, parts),
         entries=plan.block_entries,
+        random_state=plan.random_state,
     )
     return {"basis": basis}
 
@@ -142,25 +148,26 @@ def _kept(plan: Plan) -> float:
     return KEPT if plan.n_coordinates == "auto" else 1.0
 
 
-def max_coordinates(plan: Plan) -> int | None:
-    """Largest number of coordinates; None for no bound."""
-    if isinstance(plan.n_coordinates, str):
-        bounded = plan.n_rows > LARGE or not plan.kernel.is_linear
-        return max(MAX_RANK, 4 * plan.settings.n_components) if bounded else None
-    return plan.n_coordinates
+def max_coordinates(plan: Plan, parts: Sequence[AnyRows]) -> int | None:
+    """Largest number of coordinates of the domains of one width; None for no bound."""
+    given = None if isinstance(plan.n_coordinates, str) else plan.n_coordinates
+    least = 4 * plan.settings.n_components
+    if plan.kernel.is_linear and stays_sparse(parts):
+        bound = max(SPARSE_RANK, least)
+        return bound if given is None else min(given, bound)
+    if isinstance(plan.n_coordinates, str) and (plan.n_rows > LARGE or not plan.kernel.is_linear):
+        return max(MAX_RANK, least)
+    return given
 
 
 def bound_coordinates(everything: Sequence[Domain], plan: Plan) -> list[int]:
     """Upper bound on the columns of each domain's coordinates, before anything is computed."""
     bounds = []
     for d in everything:
-        alike = [e.X.shape[0] for e in everything if e.X.shape[1] == d.X.shape[1]]
-        width = min(d.X.shape[1], sum(alike))
-        limit = max_coordinates(plan)
-        if not plan.kernel.is_linear:
-            width = min(sum(alike), plan.kernel.max_rows)
-        elif is_sparse(d.X):
-            limit = max(coordinates.SPARSE_RANK, 4 * plan.settings.n_components)
+        alike = [e.X for e in everything if e.X.shape[1] == d.X.shape[1]]
+        n = sum(X.shape[0] for X in alike)
+        width = min(d.X.shape[1], n) if plan.kernel.is_linear else min(n, plan.kernel.max_rows)
+        limit = max_coordinates(plan, alike)
         bounds.append(width if limit is None else min(width, limit))
     return bounds
 
@@ -170,16 +177,23 @@ def _kernel_map(parts: list[AnyRows], scalings: list[Scaling], plan: Plan) -> di
     if kernel.needs_gamma:
         some = [scale_rows(X[:: max(1, X.shape[0] // 500)], s) for X, s in zip(parts, scalings, strict=True)]
         gamma = coordinates.default_kernel_width(some)
-    chosen = _draw_rows([X.shape[0] for X in parts], kernel.max_rows, plan.random_state)
+    chosen = _draw_rows([X.shape[0] for X in parts], _max_kernel_rows(parts, kernel.max_rows), plan.random_state)
     scaled = [scale_rows(X[rows], s) for X, rows, s in zip(parts, chosen, scalings, strict=True)]
     rows, basis = coordinates.kernel_basis(
         scaled,
         kernel.function,
         kernel.parameters(gamma),
         kept=_kept(plan),
-        max_rank=max_coordinates(plan),
+        max_rank=max_coordinates(plan, parts),
     )
     return {"basis": basis, "kernel_rows": rows, "kernel": kernel.function, "kernel_params": kernel.parameters(gamma)}
+
+
+def _max_kernel_rows(parts: list[AnyRows], max_rows: int) -> int:
+    """Fewer kernel rows than asked for, if they are wide and sparse: they are kept dense."""
+    if not any(map(is_sparse, parts)):
+        return max_rows
+    return min(max_rows, max(SPARSE_RANK, DENSE_ENTRIES // parts[0].shape[1]))
 
 
 def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomState) -> list[Codes]:

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lpjt._threads import n_threads
+from lpjt.core.blocks import AnyRows, is_sparse, stays_sparse
 from lpjt.core.clusters import SEARCH_WIDTH
+from lpjt.core.directions import OVERSAMPLED
 from lpjt.core.objective import LISTED, LISTED_APPROXIMATELY
 from lpjt.domains import Domain, Domains
-from lpjt.fitting.candidate import bound_coordinates
+from lpjt.fitting.candidate import bound_coordinates, max_coordinates
 from lpjt.fitting.plan import SHARD_ROWS, Plan
 
 #: Entries of the smallest and of the largest block of rows.
@@ -86,8 +88,8 @@ def _learning(everything: Sequence[Domain], n_sources: int, ranks: list[int], pl
     listed = max(LISTED_APPROXIMATELY if approximate else LISTED, 4 * settings.n_neighbors) * (8 if approximate else 16)
     rows = [d.X.shape[0] for d in everything]
     lists = listed * sum(rows)
-    # Coordinates: second moments, one for each thread, their eigenvectors and the workspace of both.
-    principal = 8 * (3 + n_threads()) * max(d.X.shape[1] for d in everything) ** 2
+    widths = {d.X.shape[1] for d in everything}
+    principal = max(_principal([d.X for d in everything if d.X.shape[1] == w], plan) for w in widths)
     # Neighbours: the search's own copy of the rows; two lists while one is cut.
     searched = sum(n * 4 * min(rank, SEARCH_WIDTH) for n, rank in zip(rows, ranks, strict=True)) if approximate else 0
     # Iterations: matrices of Eq. (21); class graphs, embeddings of three iterations; distributions, solver, graph.
@@ -96,6 +98,22 @@ def _learning(everything: Sequence[Domain], n_sources: int, ranks: list[int], pl
     iterations = 8 * 7 * sum(ranks) ** 2 + each * sum(rows) + solver * sum(rows[n_sources:])
     stacked = sum(n * rank * 8 for n, rank in zip(rows, ranks, strict=True)) if n_sources > 1 else 0
     return lists + max(principal, searched + lists + stacked, iterations)
+
+
+def _principal(parts: Sequence[AnyRows], plan: Plan) -> int:
+    """Bytes that the search for the principal directions of the domains of one width holds at once."""
+    width = parts[0].shape[1]
+    if not (plan.kernel.is_linear and stays_sparse(parts)):
+        # Second moments, one for each thread, their eigenvectors and the workspace of both.
+        return 8 * (3 + n_threads()) * width**2
+    n, entries = (sum(size) for size in zip(*((X.shape[0], _stored(X)) for X in parts), strict=True))
+    size = (max_coordinates(plan, parts) or width) + OVERSAMPLED
+    # Scores of the stored entries, their squares and places; products on both sides, and the workspace of both.
+    return 4 * 8 * entries + 4 * 8 * (n + width) * min(size, n, width)
+
+
+def _stored(X: AnyRows) -> int:
+    return int(X.nnz) if is_sparse(X) else X.shape[0] * X.shape[1]
 
 
 def _copies(domains: Domains, whole: Domains) -> int:

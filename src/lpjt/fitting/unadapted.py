@@ -9,6 +9,7 @@ from lpjt._typing import Array
 from lpjt.classifiers import Predictor, make_pool
 from lpjt.core import coordinates
 from lpjt.core.objective import Problem
+from lpjt.core.scaling import fit_scaling
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, make_coordinates
 from lpjt.fitting.plan import Outcome, Plan
@@ -18,7 +19,7 @@ from lpjt.selection.unshifted import Unshifted, principal_axes
 def fit_source_only(domains: Domains, plan: Plan) -> Outcome:
     """Learn from the source alone: principal axes for `transform`, the plan's classifier for `predict`."""
     kind = plan.scalings[0]
-    scalings = [coordinates.fit_scaling(d.X, kind) for d in domains.sources]
+    scalings = [fit_scaling(d.X, kind) for d in domains.sources]
     maps = make_coordinates(domains.sources, scalings, plan)
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(domains.sources, maps, strict=True)]
     widths = [d.X.shape[1] for d in domains.sources]

@@ -124,4 +124,4 @@ def every_few(rows: Rows, max_rows: int) -> Array: ...
 
 def every_few(rows: Any, max_rows: int) -> Any:
     """All rows, or every second, third, ..., so that at most `max_rows` are left."""
-    return rows[:: max(1, -(-len(rows) // max_rows))]
+    return rows[:: max(1, -(-rows.shape[0] // max_rows))]

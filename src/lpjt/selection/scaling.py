@@ -6,9 +6,8 @@ import numpy as np
 
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import Propagation
-from lpjt.core import coordinates
-from lpjt.core.blocks import Rows, is_sparse, stack_rows
-from lpjt.core.coordinates import Scaling
+from lpjt.core.blocks import AnyRows, stack_rows, stays_sparse
+from lpjt.core.scaling import Scaling, fit_scaling, joint_scaling, scale_to_float32
 from lpjt.domains import Domain, Domains
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
@@ -28,14 +27,14 @@ class Scalings:
     def of(self, kind: str) -> tuple[Scaling, ...]:
         """Scaling of each domain, sources first."""
         if kind not in self._found:
-            self._found[kind] = tuple(coordinates.fit_scaling(d.X, kind) for d in self.domains.all)
+            self._found[kind] = tuple(fit_scaling(d.X, kind) for d in self.domains.all)
         return self._found[kind]
 
     def of_sources(self, kind: str) -> Scaling:
         """One scaling for the rows of all sources together."""
         if len(self.domains.sources) == 1:
             return self.of(kind)[0]
-        return coordinates.joint_scaling([d.X for d in self.domains.sources], kind)
+        return joint_scaling([d.X for d in self.domains.sources], kind)
 
 
 def choose_scaling(domains: Domains, kinds: Sequence[str], scalings: Scalings) -> str:
@@ -50,11 +49,11 @@ def choose_scaling(domains: Domains, kinds: Sequence[str], scalings: Scalings) -
     ----------
     domains : Domains
     kinds : sequence of str
-        As for `core.coordinates.fit_scaling`. The first is used if rows are sparse.
+        As for `core.scaling.fit_scaling`. The first is used if rows are sparse and too wide to be compared.
     scalings : Scalings
     """
     everything = domains.all
-    if len(kinds) == 1 or any(is_sparse(d.X) for d in everything):
+    if len(kinds) == 1 or stays_sparse([d.X for d in everything], max_rows=MAX_ROWS):
         return kinds[0]
     if len({d.X.shape[1] for d in everything}) > 1:
         return max(kinds, key=lambda kind: sum(map(_separation, everything, scalings.of(kind))))
@@ -84,6 +83,6 @@ def _separation(domain: Domain, scaling: Scaling) -> float:
     return evidence.class_separation(_scaled(domain.X[known], scaling), domain.y[known], max_queries=MAX_QUERIES)
 
 
-def _scaled(rows: Rows, scaling: Scaling) -> Array:
+def _scaled(rows: AnyRows, scaling: Scaling) -> Array:
     """Scaled rows in float32, which is exact enough to compare shares and halves the time of a search."""
-    return coordinates.scale_to_float32(rows, scaling)
+    return scale_to_float32(rows, scaling)

@@ -10,14 +10,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from lpjt._typing import Array, Codes
+from lpjt._typing import Array, Codes, Sparse
 from lpjt.classifiers import FittedClassifier, Predictor
-from lpjt.core import coordinates
-from lpjt.core.blocks import Rows, is_sparse, row_blocks, stack_rows
-from lpjt.core.coordinates import Scaling
+from lpjt.core.blocks import AnyRows, row_blocks, stack_rows, stays_sparse
 from lpjt.core.directions import leading_directions
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import unit_rows
+from lpjt.core.scaling import Scaling, scale_rows, scale_to_float32
 from lpjt.domains import Domain, Domains
 from lpjt.selection.evidence import domain_mixing, every_few
 
@@ -56,11 +55,12 @@ def find_unshifted(
     Returns
     -------
     Unshifted or None
-        None if there is a shift; also if it cannot be tested, because widths differ or rows are sparse, and if target
-        rows are labelled.
+        None if there is a shift; also if it cannot be tested, because widths differ or sparse rows are
+        too wide, and if target rows are labelled.
     """
     everything = domains.all
-    if len({d.X.shape[1] for d in everything}) > 1 or any(is_sparse(d.X) for d in everything):
+    too_wide = stays_sparse([d.X for d in everything], max_rows=LEARNED_ROWS)
+    if too_wide or len({d.X.shape[1] for d in everything}) > 1:
         return None
     if any((d.y >= 0).any() for d in domains.targets):
         return None  # labelled target rows say more than this statistic
@@ -68,23 +68,25 @@ def find_unshifted(
     scalings = {kind: scaling_of(kind) for kind in ("standard", "unit")}
     (X, y), (X_target, _) = (_some_rows(side, TESTED_ROWS) for side in (domains.sources, domains.targets))
     # Some rows, in float32, are enough to distinguish domains.
-    rows, target = (coordinates.scale_to_float32(part, scalings["standard"]) for part in (X, X_target))
+    rows, target = (scale_to_float32(part, scalings["standard"]) for part in (X, X_target))
     nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None
     X, y = _some_rows(domains.sources, LEARNED_ROWS)
-    name, kind, model = _best_on_source({k: coordinates.scale_rows(X, s) for k, s in scalings.items()}, y, random_state)
+    name, kind, model = _best_on_source({k: scale_rows(X, s) for k, s in scalings.items()}, y, random_state)
     predictor = FittedClassifier(model, len(domains.classes))
     parts = [_distributions(d.X, predictor, scalings[kind]) for d in domains.targets]
     X_target, F = _some_rows(domains.targets, LEARNED_ROWS, parts)
-    rows, target = (coordinates.scale_rows(part, scalings[kind]) for part in (X, X_target))
+    rows, target = (scale_rows(part, scalings[kind]) for part in (X, X_target))
     mixing = domain_mixing(rows, y, target, F.argmax(axis=1))
     if mixing < AS_ONE:
         return None
     return Unshifted(name, predictor, scalings[kind], tuple(parts), mixing)
 
 
-def _some_rows(side: Sequence[Domain], max_rows: int, values: Sequence[Any] | None = None) -> tuple[Array, Any]:
+def _some_rows(
+    side: Sequence[Domain], max_rows: int, values: Sequence[Any] | None = None
+) -> tuple[Array | Sparse, Any]:
     """At most `max_rows` raw rows per domain of a side, and their labels, or other values that belong to the rows."""
     values = [d.y for d in side] if values is None else values
     return (
@@ -93,9 +95,9 @@ def _some_rows(side: Sequence[Domain], max_rows: int, values: Sequence[Any] | No
     )
 
 
-def _distributions(X: Rows, predictor: Predictor, scaling: Scaling) -> Array:
+def _distributions(X: AnyRows, predictor: Predictor, scaling: Scaling) -> Array:
     """Distributions of all rows, block by block."""
-    return np.vstack([predictor.distributions_of(coordinates.scale_rows(X[rows], scaling)) for rows in row_blocks(X)])
+    return np.vstack([predictor.distributions_of(scale_rows(X[rows], scaling)) for rows in row_blocks(X)])
 
 
 def pca_neighbor(known_rows: Array, labels: Codes, unknown_rows: Array, n_classes: int, n_components: int) -> Array:

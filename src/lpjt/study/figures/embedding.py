@@ -9,7 +9,7 @@ from sklearn.manifold import TSNE
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import normalize
 
-from lpjt.core.coordinates import fit_scaling, scale_rows
+from lpjt.core.scaling import fit_scaling, scale_rows
 from lpjt.datasets import Problem
 from lpjt.estimator import LPJT
 from lpjt.study.figures.fits import Request, accuracy, fit_problem, protocol_words

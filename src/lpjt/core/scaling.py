@@ -1,0 +1,149 @@
+"""Scaling of the rows of a domain: dense rows, and sparse ones without a dense copy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from lpjt._threads import map_threads
+from lpjt._typing import Array
+from lpjt.core import statistics
+from lpjt.core.blocks import AnyRows, as_dense, row_blocks
+from lpjt.core.statistics import divide_rows, row_totals
+
+#: Scores beyond this many standard deviations are clipped. A column that is almost constant has entries at twenty
+#: deviations and more, each of which would dominate its unit row.
+CLIP = 3.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaling:
+    """How the rows of one domain are scaled; None for a step that is left out."""
+
+    row_sums: bool = False
+    mean: Array | None = None  # (width,)
+    deviation: Array | None = None  # (width,)
+    clip: float | None = None
+    unit_rows: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseScaled:
+    """Scaled sparse rows X without a dense copy: ``factors[:, None] * (stored + constant)``."""
+
+    stored: sparse.csr_array  # (n, width): score of each stored entry less that of a zero
+    constant: Array  # (width,): score of a zero
+    factors: Array  # (n,): 1 over the length of each row of the sum, if rows have unit length
+    squares: Array  # (n,): squared length of each row of the sum, in float64
+
+    def times(self, M: Array, offset: Array | None = None) -> Array:
+        """X M, (n, columns); `offset`, (columns,), is ``constant @ M`` if the caller has it."""
+        return self.factors[:, None] * (self.stored @ M + (self.constant @ M if offset is None else offset))
+
+    def transposed_times(self, M: Array) -> Array:
+        """X' M, (width, columns)."""
+        M = self.factors[:, None] * M
+        product = self.stored.T @ M
+        product += np.outer(self.constant, M.sum(axis=0))
+        return product
+
+
+def fit_scaling(X: AnyRows, kind: str) -> Scaling:
+    """Statistics of one domain for a kind of scaling.
+
+    Parameters
+    ----------
+    X : array or csr_array, (n, width)
+    kind : {"standard", "paper", "sum-zscore", "unit", "none"}
+        "standard": z-score of each column, clipped at three deviations, then rows of unit length. "paper": rows divided
+        by their sum (if no entry is negative), z-score, rows of unit length. "sum-zscore": the same without the last
+        step. "unit": rows of unit length.
+
+    Returns
+    -------
+    Scaling
+    """
+    return joint_scaling([X], kind)
+
+
+def joint_scaling(parts: Sequence[AnyRows], kind: str) -> Scaling:
+    """`fit_scaling` of the rows of several parts of one width, taken together."""
+    if kind == "none":
+        return Scaling()
+    if kind == "unit":
+        return Scaling(unit_rows=True)
+    row_sums = kind in ("paper", "sum-zscore") and min(statistics.smallest_entry(X) for X in parts) >= 0
+    mean, deviation = statistics.column_statistics(parts, row_sums)
+    precision = 1e-7 if any(X.dtype == np.float32 for X in parts) else 1e-14
+    # The deviation of a constant column is rounding: its scores are zero, whatever new rows have there.
+    floor = np.maximum(_rounding(deviation), precision * np.abs(mean))
+    deviation = np.where(deviation > floor, deviation, np.inf)
+    clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
+    return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=unit_rows)
+
+
+def _rounding(deviation: Array) -> float:
+    """Standard deviation below which a column is constant but for rounding."""
+    return 1e-10 * max(float(np.max(deviation)), np.finfo(float).tiny)
+
+
+def scale_rows(X: Array | sparse.csr_array, scaling: Scaling) -> Array:
+    """Scaled copy of the rows, (n, width), in their dtype. Dense, so that sparse rows are given in blocks."""
+    rows = as_dense(X)
+    if scaling.row_sums:
+        rows = divide_rows(rows, row_totals(rows))
+    elif rows is X and (scaling.deviation is not None or scaling.unit_rows):
+        rows = np.array(X)
+    if scaling.mean is not None:
+        rows -= scaling.mean.astype(rows.dtype)
+    if scaling.deviation is not None:
+        rows /= scaling.deviation.astype(rows.dtype)
+    if scaling.clip is not None:
+        np.clip(rows, -scaling.clip, scaling.clip, out=rows)
+    if scaling.unit_rows:
+        length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        rows /= np.where(length > 0, length, 1.0)[:, None]
+    return rows
+
+
+def scale_sparse(X: sparse.csr_array, scaling: Scaling) -> SparseScaled:
+    """`scale_rows` of sparse rows, without a dense copy: all zeros of a column have one score."""
+    if scaling.row_sums:
+        X = divide_rows(X, row_totals(X))
+    constant = scores_of_zeros(scaling, X.shape[1], X.dtype)
+    scores, of_zeros = _scores(X.data, X.indices, scaling), constant[X.indices]
+    # |s + c|^2 = |c|^2 + the sum over stored entries of z^2 - c^2, in float64: it cancels in short rows.
+    excess = np.square(scores, dtype=np.float64) - np.square(of_zeros, dtype=np.float64)
+    of_constant = float(np.square(constant, dtype=np.float64).sum())
+    squares = of_constant + row_totals(sparse.csr_array((excess, X.indices, X.indptr), shape=X.shape))
+    squares[squares <= 1e-15 * of_constant] = 0.0
+    lengths = np.sqrt(np.where(squares > 0, squares, 1.0)) if scaling.unit_rows else np.ones(len(squares))
+    stored = sparse.csr_array((scores - of_zeros, X.indices, X.indptr), shape=X.shape)
+    return SparseScaled(stored, constant, (1 / lengths).astype(X.dtype), squares)
+
+
+def scores_of_zeros(scaling: Scaling, width: int, dtype: npt.DTypeLike = np.float64) -> Array:
+    """Score of a zero in each column, (width,), before rows get unit length."""
+    return _scores(np.zeros(width, dtype), slice(None), scaling)
+
+
+def _scores(values: Array, columns: Array | slice, scaling: Scaling) -> Array:
+    """Scores of entries of the given columns, before rows get unit length."""
+    if scaling.mean is not None:
+        values = values - scaling.mean.astype(values.dtype)[columns]
+    if scaling.deviation is not None:
+        values = values / scaling.deviation.astype(values.dtype)[columns]
+    return values if scaling.clip is None else np.clip(values, -scaling.clip, scaling.clip)
+
+
+def scale_to_float32(X: AnyRows, scaling: Scaling) -> Array:
+    """`scale_rows` in float32, without a scaled copy in the rows' own dtype; threads share the rows."""
+    scaled = np.empty(X.shape, dtype=np.float32)
+
+    def fill(rows: slice) -> None:
+        scaled[rows] = scale_rows(X[rows], scaling)
+
+    map_threads(fill, row_blocks(X))
+    return scaled
