@@ -1,0 +1,111 @@
+"""Ridge regression on class distributions: linear with leave-one-out answers, and with an rbf kernel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from lpjt._threads import map_threads
+from lpjt._typing import Array
+from lpjt.core.propagation import normalise_rows, unit_rows
+
+#: Penalties that the linear regression chooses from, relative to the mean square of the rows.
+PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
+
+
+#: Rows that are compared with the centres at once, and the maximum number of centres.
+BLOCK_ROWS, MAX_CENTRES = 1024, 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinearRidge:
+    """A linear regression of class indicators on rows, with an intercept."""
+
+    coefficients: Array  # (width + 1, n_classes); the last row is the intercept
+    accuracy: float  # share of the rows that it classifies correctly when they are left out
+
+    def values_of(self, X: Array) -> Array:
+        """Regression values, (n, n_classes), near 1 for the class of a row and near 0 for the others."""
+        return X @ self.coefficients[:-1] + self.coefficients[-1]
+
+
+def fit_linear_ridge(X: Array, Y: Array) -> LinearRidge:
+    """Regress class indicators on rows; the penalty is the one with the best leave-one-out accuracy.
+
+    Leave-one-out values come from one fit, ``(f_i - h_i y_i) / (1 - h_i)`` with the leverages h. O(n width^2).
+
+    Parameters
+    ----------
+    X : array, (n, width)
+    Y : array, (n, n_classes)
+        Indicators of the class.
+    """
+    Z = np.column_stack([X, np.ones(len(X))]).astype(np.float64)
+    labels = Y.argmax(axis=1)
+    values, vectors = linalg.eigh(Z.T @ Z)
+    rotated = Z @ vectors
+    moments = rotated.T @ Y
+    unit = max(float(np.einsum("ij,ij->", X, X, dtype=np.float64)) / X.shape[1], 1e-200)  # zeros have an inverse
+    best: LinearRidge | None = None
+    for penalty in PENALTIES:
+        inverse = 1.0 / (np.maximum(values, 0.0) + penalty * unit)
+        leverage = np.minimum((rotated**2) @ inverse, 1 - 1e-9)[:, None]
+        fitted = rotated @ (inverse[:, None] * moments)
+        accuracy = float(np.mean(((fitted - leverage * Y) / (1 - leverage)).argmax(axis=1) == labels))
+        if best is None or accuracy > best.accuracy:
+            best = LinearRidge(vectors @ (inverse[:, None] * moments), accuracy)
+    assert best is not None
+    return best
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KernelRidge:
+    """A regression of class distributions on rows of unit length, with an rbf kernel at some of the rows."""
+
+    centres: Array  # (m, width), of unit length
+    coefficients: Array  # (m, n_classes)
+    gamma: float
+
+    def distributions_of(self, Z: Array) -> Array:
+        """Class distributions, (n, n_classes): the regression's values, cut at zero, as shares."""
+        values = np.empty((len(Z), self.coefficients.shape[1]))
+
+        def fill(rows: slice) -> None:
+            values[rows] = _rbf(unit_rows(Z[rows]), self.centres, self.gamma) @ self.coefficients
+
+        map_threads(fill, [slice(start, start + BLOCK_ROWS) for start in range(0, len(Z), BLOCK_ROWS)])
+        values += 1.0 / self.coefficients.shape[1]
+        return normalise_rows(np.maximum(values, 0.0))
+
+
+def fit_kernel_ridge(
+    Z: Array, Y: Array, weights: Array, *, penalty: float = 0.1, max_centres: int = MAX_CENTRES
+) -> KernelRidge:
+    r"""Minimise :math:`\sum_i w_i \|y_i - f(z_i)\|^2 + \lambda \|f\|^2` over rbf functions of rows of unit length.
+
+    Exact up to `max_centres` rows; beyond that f is confined to evenly spaced rows (Nystroem), O(n m^2). The width of
+    the kernel is 1 over the mean squared distance between rows.
+
+    Parameters
+    ----------
+    Z : array, (n, width)
+        Embedded rows.
+    Y : array, (n, n_classes)
+        Class distributions; their deviation from uniform is regressed.
+    weights : array, (n,)
+    """
+    U = unit_rows(Z)
+    centres = U[:: -(-len(U) // max_centres)]
+    mean = U.mean(axis=0)
+    gamma = 1.0 / max(2.0 * float(np.einsum("ij,ij->", U, U) / len(U) - mean @ mean), np.finfo(float).eps)
+    K = _rbf(U, centres, gamma)
+    weighted = K.T * weights
+    A = weighted @ K + penalty * _rbf(centres, centres, gamma)
+    A[np.diag_indices_from(A)] += 1e-8 * np.trace(A) / len(A)  # repeated centres
+    right = weighted @ (Y - 1.0 / Y.shape[1])
+    return KernelRidge(centres, linalg.solve(A, right, assume_a="pos"), gamma)
+
+
+def _rbf(Z: Array, centres: Array, gamma: float) -> Array:
+    squared = (Z**2).sum(axis=1)[:, None] - 2 * (Z @ centres.T) + (centres**2).sum(axis=1)
+    return np.exp(-gamma * np.maximum(squared, 0.0))
