@@ -1,4 +1,4 @@
-"""Short forms of ``LPJT(classifier=...)``: ours, and those that another package adds by entry points."""
+"""Short forms of ``one_setting(classifier=...)``: ours, and those that another package adds by entry points."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestCentroid
 
-from lpjt import LPJT, NuSVM, Propagation
+from lpjt import NuSVM, Propagation
 from lpjt.classifiers import Inductive, make_classifier, short_forms
-from problems import shifted_pair
+from problems import one_setting, shifted_pair
 
 X, y, X_target, y_target = shifted_pair(apart=1.5)
 
@@ -57,14 +57,14 @@ def test_ours():
 
 
 def test_another_package_adds_a_scikit_learn_classifier(installed):
-    named = LPJT(classifier="centroid", random_state=0).fit(X, y, X_target)
-    given = LPJT(classifier=NearestCentroid(), random_state=0).fit(X, y, X_target)
+    named = one_setting(classifier="centroid", random_state=0).fit(X, y, X_target)
+    given = one_setting(classifier=NearestCentroid(), random_state=0).fit(X, y, X_target)
     assert_array_equal(named.transduction_, given.transduction_)
     assert np.mean(named.transduction_ == y_target) > 0.9
 
 
 def test_another_package_adds_a_classifier_of_its_own(installed):
-    model = LPJT(classifier="constant", random_state=0, safeguard=False).fit(X, y, X_target)
+    model = one_setting(classifier="constant", random_state=0, safeguard=False).fit(X, y, X_target)
     assert set(model.transduction_) == {0}
     assert set(model.predict(X_target)) == {0}
 
@@ -76,8 +76,8 @@ def test_ours_cannot_be_replaced(installed):
 @pytest.mark.parametrize(("name", "why"), [("lost", "AttributeError"), ("broken", "RuntimeError: no licence")])
 def test_a_broken_entry_point_is_named(installed, name, why):
     with pytest.raises(ImportError, match=rf"classifier='{name}' of another package cannot be made \({why}.*Mend or"):
-        LPJT(classifier=name).fit(X, y, X_target)
-    LPJT(random_state=0).fit(X, y, X_target)  # nothing else breaks
+        one_setting(classifier=name).fit(X, y, X_target)
+    one_setting(random_state=0).fit(X, y, X_target)  # nothing else breaks
 
 
 def test_what_is_no_classifier_is_refused():

@@ -13,21 +13,28 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
 from lpjt._typing import Array, Codes
+from lpjt.classifiers.combined import Averaged, Projected, Reweighted, Tempered, temper
 from lpjt.classifiers.inductive import FittedClassifier, Inductive, NuSVM
-from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool
+from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool, with_masses
 
 __all__ = [
     "MANY_NEW_ROWS",
+    "Averaged",
     "Classifier",
     "FittedClassifier",
     "Inductive",
     "NuSVM",
     "Pool",
     "Predictor",
+    "Projected",
     "Propagation",
+    "Reweighted",
+    "Tempered",
     "make_classifier",
     "make_pool",
     "short_forms",
+    "temper",
+    "with_masses",
 ]
 
 #: Entry-point group in which other packages name classifiers of their own.
@@ -35,10 +42,10 @@ GROUP = "lpjt.classifiers"
 
 
 class Predictor(Protocol):
-    """Labels new rows after the fit."""
+    """Labels new rows after the fit; what `freeze` returns takes embedded rows, those of a fit take coordinates."""
 
     def distributions_of(self, Z: Array) -> Array:
-        """Class distributions, (n_new, n_classes), of new embedded rows."""
+        """Class distributions, (n_new, n_classes), of new rows."""
 
 
 @runtime_checkable

@@ -5,7 +5,8 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
 
 from lpjt._sklearn import Interval
 from lpjt._threads import map_threads
@@ -64,8 +65,9 @@ class Propagation(BaseEstimator):
         Whether only unlabelled rows choose neighbours, and a share of smoothed votes of the nearest labelled rows is
         mixed in (`core.propagation.anchored_labels`). Neither forces the class proportions of the source on the
         target. False is the paper's propagation, the harmonic solution.
-    class_mass : bool, default=True
-        Whether class masses are normalised to the proportions of the labelled rows (for the anchored share, by half).
+    class_mass : bool or array, (n_classes,), default=True
+        Proportions to which class masses are normalised (for the anchored share, half the way). True takes those of
+        the labelled rows, False leaves the masses as they are. ``LPJT(target_proportions=...)`` sets this.
 
     Examples
     --------
@@ -78,11 +80,16 @@ class Propagation(BaseEstimator):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "unit_length": ["boolean"],
         "anchored": ["boolean"],
-        "class_mass": ["boolean"],
+        "class_mass": ["boolean", "array-like"],
     }
 
     def __init__(
-        self, n_neighbors: int = 15, *, unit_length: bool = True, anchored: bool = True, class_mass: bool = True
+        self,
+        n_neighbors: int = 15,
+        *,
+        unit_length: bool = True,
+        anchored: bool = True,
+        class_mass: bool | npt.ArrayLike = True,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.unit_length = unit_length
@@ -183,6 +190,19 @@ class Propagation(BaseEstimator):
         return self._normalised(F, Y_known, 0.5)
 
     def _normalised(self, F: Array, Y_known: Array, power: float) -> Array:
-        if not self.class_mass:
-            return propagation.normalise_rows(F)
-        return propagation.normalise_class_mass(F, Y_known.mean(axis=0), power=power)
+        proportions = np.asarray(self.class_mass, dtype=np.float64)
+        if not proportions.ndim:  # a boolean
+            if not self.class_mass:
+                return propagation.normalise_rows(F)
+            proportions = Y_known.mean(axis=0)
+        return propagation.normalise_class_mass(F, proportions, power=power)
+
+
+def with_masses(classifier: Any, masses: str, proportions: Array | None = None) -> Any:
+    """The classifier with the class masses "source", "free" or "given", the last with their proportions.
+
+    "classifier" leaves it as it is, and so does any classifier that does not normalise class masses.
+    """
+    if masses == "classifier" or not isinstance(classifier, Propagation):
+        return classifier
+    return clone(classifier).set_params(class_mass={"source": True, "free": False}.get(masses, proportions))
