@@ -1,8 +1,12 @@
-"""Warnings as lines of text."""
+"""The category of our warnings about labels, and warnings as lines of text."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+
+class TransferWarning(UserWarning):
+    """Labels that may be wrong: little evidence, classes that seem absent, iterations that got worse."""
 
 
 @contextmanager

@@ -1,1 +1,21 @@
-"""Choosing without target labels: which iterate, which scaling, and whether to adapt at all."""
+"""Choosing without target labels: which candidates, view and iteration to believe, and how far to trust the labels.
+
+Nothing here sees a target label. `choice` weighs labellings of the same rows against each other, `evidence` has the
+parts of the evidence, `trust` estimates the accuracy of the labels and calibrates their confidence.
+"""
+
+from lpjt.selection.choice import Ground, Weighed, view_kinship, weigh_candidates
+from lpjt.selection.evidence import mutual_information, reverse_agreement, separation
+from lpjt.selection.trust import Facts, estimate_accuracy
+
+__all__ = [
+    "Facts",
+    "Ground",
+    "Weighed",
+    "estimate_accuracy",
+    "mutual_information",
+    "reverse_agreement",
+    "separation",
+    "view_kinship",
+    "weigh_candidates",
+]

@@ -57,6 +57,11 @@ def class_separation(rows: Array, y: Codes, *, max_queries: int = 5000) -> float
     return float(np.mean(y[other] == y[queries]))
 
 
+def separation(labels: Codes, nearest: Codes) -> float:
+    """Share of rows whose nearest other row was given their label; `nearest` has its position for each row."""
+    return float(np.mean(labels[nearest] == labels))
+
+
 def reverse_agreement(nearest: Codes, target_labels: Codes, y_source: Codes) -> float:
     """Share of source rows whose nearest target row was given their label (reverse validation by 1-NN)."""
     return float(np.mean(target_labels[nearest] == y_source))

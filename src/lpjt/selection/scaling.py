@@ -16,19 +16,37 @@ from lpjt.selection.evidence import every_few
 #: would bias the choice: as a class gets sparser, other classes come nearer, in one scaling more than in another.
 MAX_ROWS, MAX_QUERIES = 4000, 1000
 
+#: Views in which several domains are standardised by the same statistics.
+SHARED_VIEWS = ("source", "joint")
+
 
 class Scalings:
-    """Scalings of each domain by its own statistics, computed once for each kind."""
+    """Scalings of each domain in each view, computed once."""
 
     def __init__(self, domains: Domains) -> None:
         self.domains = domains
         self._found: dict[str, tuple[Scaling, ...]] = {}
 
     def of(self, kind: str) -> tuple[Scaling, ...]:
-        """Scaling of each domain, sources first."""
+        """Scaling of each domain, sources first, in the view `kind`.
+
+        "source" standardises by the statistics of the sources, "joint" by those of all domains, always among domains
+        of one width; a target that no source shares its width with has its own statistics. Any other kind is as in
+        `core.scaling.fit_scaling`, by each domain's own statistics.
+        """
         if kind not in self._found:
-            self._found[kind] = tuple(fit_scaling(d.X, kind) for d in self.domains.all)
+            everything = self.domains.all
+            if kind in SHARED_VIEWS:
+                by_width = {width: self._shared(kind, width) for width in {d.X.shape[1] for d in everything}}
+                self._found[kind] = tuple(by_width[d.X.shape[1]] for d in everything)
+            else:
+                self._found[kind] = tuple(fit_scaling(d.X, kind) for d in everything)
         return self._found[kind]
+
+    def _shared(self, kind: str, width: int) -> Scaling:
+        alike = [d for d in self.domains.all if d.X.shape[1] == width]
+        sources = [d for d in self.domains.sources if d.X.shape[1] == width]
+        return joint_scaling([d.X for d in (kind == "source" and sources) or alike], "standard")
 
     def of_sources(self, kind: str) -> Scaling:
         """One scaling for the rows of all sources together."""

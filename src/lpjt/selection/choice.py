@@ -1,0 +1,199 @@
+"""Which candidates to believe: evidence for several labellings of the same target rows, without a target label.
+
+A candidate is a way to label the target. No candidate is best everywhere: how columns are scaled (the view) and which
+class masses are assumed decide more than any weight of the objective. So several are tried on a sample of the rows, and
+what they agree on, weighed by evidence, is the *consensus*: it sets the class proportions of the whole fit, and takes
+part in its labels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lpjt._typing import Array, Codes
+from lpjt.selection.evidence import reverse_agreement, separation
+
+#: The families of candidates, and the say of each: as many candidates as a family may have, together they have this
+#: weight before any evidence. Without it, many similar candidates that are wrong together outvote the others.
+FAMILIES = {"nearest": 0.5, "linear": 1.0, "adapted": 1.0}
+
+#: Votes of a view in which the domains mix less by this much count less by a factor of e: where one view makes the
+#: domains alike, the views that leave them apart would otherwise outvote it.
+MIXING_UNIT = 0.25
+
+#: A candidate whose score is lower by this much has a weight that is lower by a factor of e.
+SHARPNESS = 0.05
+
+#: Weights of the reverse agreement and of the view's kinship in the score, and what the score of an unadapted candidate
+#: starts with: where the evidence is level, adaptation is not worth its risk.
+REVERSE_WEIGHT, KINSHIP_WEIGHT, UNADAPTED_BONUS = 0.25, 0.5, 0.03
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ground:
+    """What all candidates are judged by; found once, from rows and source labels alone."""
+
+    nearest: tuple[Codes, ...]  # for each view: the nearest other target row of each target row, (n,)
+    reverse: tuple[Codes, ...]  # for each view: the nearest target row of some source rows; empty if widths differ
+    y_reverse: Codes  # labels of these source rows
+    local: float  # accuracy of leave-one-out 1-NN on the labelled rows, in the best view
+    linear: float  # accuracy of leave-one-out ridge regression on them, in the best view
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighed:
+    """Evidence for each of m candidates, each part in [0, 1], and what follows from it."""
+
+    separation: Array  # (m,) see `fair_separation`
+    reverse: Array  # (m,) share of source rows whose nearest target row has their label, mean over views
+    kinship: Array  # (m,) of the candidate's view: how well it joins the domains, see `view_kinship`
+    agreement: Array  # (m,) mean share of the candidates, balanced by family, that give a row the same label
+    score: Array  # (m,)
+    weight: Array  # (m,) of each candidate in the consensus; sums to 1
+    consensus: Array  # (n, n_classes) weighted share of the candidates that give each label
+
+    @property
+    def best(self) -> int:
+        """The candidate with the highest score."""
+        return int(self.score.argmax())
+
+
+def weigh_candidates(
+    labellings: Codes,
+    families: Sequence[str],
+    kinship: Sequence[float],
+    mixing: Sequence[float],
+    ground: Ground,
+    n_classes: int,
+) -> Weighed:
+    """Weigh labellings of the same rows against each other.
+
+    The score is ``local * separation + reverse / 4 + kinship / 2 + agreement``, plus a small bonus without adaptation.
+    Separation counts as far as neighbours share their class at all, which the labelled rows tell (`Ground.local`).
+    Where they often do not, and a linear classifier does better, linear candidates gain the difference.
+
+    Parameters
+    ----------
+    labellings : int array, (m, n)
+        Class codes of the n target rows by each of m candidates.
+    families : sequence of str, (m,)
+        "nearest", "linear" or "adapted", as in `FAMILIES`.
+    kinship : sequence of float, (m,)
+        Of the view of each candidate, from `view_kinship`.
+    mixing : sequence of float, (m,)
+        Of the view of each candidate, `view_mixing` times the kinship: how much its vote counts for the agreement.
+    ground : Ground
+    n_classes : int
+
+    Returns
+    -------
+    Weighed
+    """
+    prior = balance_families(families)
+    shares = vote_shares(labellings, prior_votes(families, mixing), n_classes)
+    rows = np.arange(labellings.shape[1])
+    separated = np.array([fair_separation(y, ground.nearest) for y in labellings])
+    reverse = np.zeros(len(labellings))
+    if ground.reverse:
+        reverse = np.array(
+            [np.mean([reverse_agreement(near, y, ground.y_reverse) for near in ground.reverse]) for y in labellings]
+        )
+    agreement = np.array([shares[rows, y].mean() for y in labellings])
+    unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
+    score = ground.local * separated + REVERSE_WEIGHT * reverse + KINSHIP_WEIGHT * np.asarray(kinship) + agreement
+    score += UNADAPTED_BONUS * unadapted + max(ground.linear - ground.local, 0.0) * (1 - ground.local) * linear
+    weight = prior * np.exp((score - score.max()) / SHARPNESS)
+    weight /= weight.sum()
+    consensus = vote_shares(labellings, weight, n_classes)
+    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus)
+
+
+def fair_separation(labels: Codes, nearest: Sequence[Codes]) -> float:
+    """Separation of a labelling, mean over views, of which half is corrected for chance.
+
+    The share of rows whose nearest other row has their label is 1 for labels that are all the same. The corrected
+    share, ``(s - c) / (1 - c)`` with c the share expected by chance, is 0 for them; but alone it would be hard on
+    targets that do lack classes.
+
+    Parameters
+    ----------
+    labels : int array, (n,)
+    nearest : sequence of int arrays, (n,)
+        Nearest other row of each row, for each view.
+    """
+    share = float(np.mean([separation(labels, near) for near in nearest]))
+    chance = float(np.square(np.bincount(labels) / len(labels)).sum())
+    corrected = (share - chance) / (1 - chance) if chance < 1 else 0.0
+    return (share + corrected) / 2
+
+
+def view_kinship(nearest_labels: Codes, reverse: Codes, y_source: Codes) -> float:
+    """How well a view joins the domains, in [0, 1]: the mean of two shares that need no labelling.
+
+    The share of source rows that keep their label on the way to their nearest target row and from there to its nearest
+    source row; and the share of the other source rows near a target row that have the label of the nearest.
+
+    Parameters
+    ----------
+    nearest_labels : int array, (n_target, k)
+        Labels of the k nearest source rows of each target row, nearest first.
+    reverse : int array, (n_source,)
+        Nearest target row of each source row.
+    y_source : int array, (n_source,)
+    """
+    cycle = np.mean(nearest_labels[reverse, 0] == y_source)
+    pure = np.mean(nearest_labels == nearest_labels[:, :1])
+    return float(cycle + pure) / 2
+
+
+def view_mixing(
+    own: tuple[Array, Array], others: tuple[Array, Array], y_source: Codes, nearest_labels: Codes, n_classes: int
+) -> float:
+    """How well the domains mix in a view: about 1 if they cannot be distinguished, near 0 if they are apart.
+
+    Among the k nearest rows of a row, in both domains together, the share of rows of the other domain, over the share
+    that is expected if the row's class is spread alike over both; the geometric mean of both domains' ratios. Labels of
+    target rows are those of the nearest source row.
+
+    Parameters
+    ----------
+    own : pair of arrays, (n_source, k) and (n_target, k)
+        Squared distances of the nearest other rows of the same domain, for source and target rows.
+    others : pair of arrays, (n_source, k) and (n_target, k)
+        Squared distances of the nearest rows of the other domain.
+    y_source : int array, (n_source,)
+    nearest_labels : int array, (n_target,)
+    n_classes : int
+    """
+    counts = [np.bincount(y, minlength=n_classes) for y in (y_source, nearest_labels)]
+    ratios = []
+    for side, y in enumerate((y_source, nearest_labels)):
+        k = own[side].shape[1]
+        together = np.hstack([own[side], others[side]])
+        foreign = (np.argsort(together, axis=1, kind="stable")[:, :k] >= k).mean(axis=1)
+        expected = counts[1 - side][y] / np.maximum(counts[0][y] + counts[1][y] - 1, 1)
+        ratios.append(foreign.sum() / max(expected.sum(), 1e-9))
+    return float(np.sqrt(ratios[0] * ratios[1]))
+
+
+def prior_votes(families: Sequence[str], mixing: Sequence[float]) -> Array:
+    """Weights of the candidates' votes, (m,), before any evidence for them: by family, and by mixing of the view."""
+    votes = balance_families(families) * np.exp((np.asarray(mixing) - max(mixing)) / MIXING_UNIT)
+    return votes / votes.sum()
+
+
+def balance_families(families: Sequence[str]) -> Array:
+    """Weights, (m,), that sum to 1 and give each family its say, shared equally by its candidates."""
+    sizes = {family: list(families).count(family) for family in FAMILIES}
+    prior = np.array([FAMILIES[family] / sizes[family] for family in families])
+    return prior / prior.sum()
+
+
+def vote_shares(labellings: Codes, weights: Array, n_classes: int) -> Array:
+    """Weighted share of the candidates that give each row each label, (n, n_classes), from labellings, (m, n)."""
+    shares = np.zeros((labellings.shape[1], n_classes))
+    rows = np.arange(labellings.shape[1])
+    for y, weight in zip(labellings, weights, strict=True):
+        shares[rows, y] += weight
+    return shares

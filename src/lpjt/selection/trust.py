@@ -1,0 +1,152 @@
+"""How far to trust labels of the target, without any of its labels: estimated accuracy, calibration, absent classes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lpjt._typing import Array, Mask, Values
+
+#: A class of the source is taken to be absent from the target if it has less than this share of the rows that the
+#: source's proportions would give it.
+ABSENT_SHARE = 0.1
+
+#: Proportions differ noticeably if their total variation distance is above this.
+OTHER_PROPORTIONS = 0.2
+
+#: Below this estimated accuracy, and below this agreement of the candidates, labels come with a warning.
+LOW_ACCURACY, LOW_AGREEMENT = 0.6, 0.5
+
+#: Temperatures between which a calibration looks.
+COLDEST, HOTTEST = 0.05, 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the labels of a fit rest on; shares, each in [0, 1]."""
+
+    agreement: float  # mean share of all candidates, balanced by family, that give a row the label of the fit
+    consensus: float  # mean share of the consensus for the label of the fit
+    separation: float  # share of target rows whose nearest other row has their label, mean over views
+    reverse: float  # share of source rows whose nearest target row has their label, mean over views; 0 if widths differ
+    kinship: float  # how well the best view joins the domains; 0 if widths differ
+    local: float  # leave-one-out accuracy of 1-NN on the labelled rows
+    linear: float  # leave-one-out accuracy of a linear classifier on them
+    confidence: float  # mean largest share of the distributions, before calibration
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Estimated accuracy of the labels of the unlabelled target rows, in [0, 1]."""
+
+    accuracy: float
+    low: float
+    high: float
+    temperature: float = 1.0  # by which the distributions were calibrated
+    facts: Facts | None = None  # None if no candidates were tried
+
+
+def estimate_accuracy(facts: Facts, n_classes: int) -> tuple[float, float, float]:
+    """Estimated accuracy, and an interval that is meant to hold the true one nine times in ten.
+
+    A linear mix of the evidence, whose weights were found on the development half of the suite of docs/robustness.md
+    and confirmed on its other half. The interval is wide where candidates disagree.
+    """
+    value = INTERCEPT + sum(weight * getattr(facts, name) for name, weight in WEIGHTS.items())
+    half = NARROWEST + WIDENING * (1 - facts.agreement)
+    least = 1.0 / n_classes
+    value = float(np.clip(value, least, 0.99))
+    return value, float(np.clip(value - half, 0.0, value)), float(np.clip(value + half, value, 1.0))
+
+
+#: Weights of the estimate.
+INTERCEPT = -0.47
+WEIGHTS = {"agreement": 0.41, "consensus": 0.68, "separation": 0.69, "local": -0.28}
+
+#: Half of the interval where all candidates agree, and how much it grows as they disagree.
+NARROWEST, WIDENING = 0.06, 0.3
+
+
+def find_temperature(distributions: Sequence[Array], accuracy: float, temper: Callable[[Array, float], Array]) -> float:
+    """Temperature at which the mean confidence of distributions, (n_j, n_classes) each, is the estimated accuracy.
+
+    By bisection: the mean confidence falls as the temperature rises.
+    """
+    F = np.vstack(distributions)
+    if not len(F) or F.shape[1] < 2:
+        return 1.0
+    cold, hot = np.log(COLDEST), np.log(HOTTEST)
+    for _ in range(30):
+        middle = (cold + hot) / 2
+        if temper(F, float(np.exp(middle))).max(axis=1).mean() > accuracy:
+            cold = middle
+        else:
+            hot = middle
+    return float(np.exp((cold + hot) / 2))
+
+
+def find_absent(proportions: Array, of_source: Array) -> Mask:
+    """Whether each class seems to be absent from the target, (n_classes,), from proportions of its labels."""
+    return proportions < ABSENT_SHARE * of_source
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdict:
+    """A fit in words, and what the words rest on."""
+
+    summary: str
+    alarms: tuple[str, ...]  # the sentences of the summary that deserve a warning
+    proportions: Array  # (n_classes,) of the labels of the target
+    absent: Mask  # (n_classes,) whether the target seems to lack the class
+
+
+def judge(trust: Trust, *, adapted: bool, view: str, proportions: Array, of_source: Array, classes: Values) -> Verdict:
+    """Describe a fit in a few plain sentences.
+
+    Parameters
+    ----------
+    trust : Trust
+    adapted : bool
+    view : str
+        How columns were scaled.
+    proportions, of_source : arrays, (n_classes,)
+        Of the target's labels and of the source's.
+    classes : array, (n_classes,)
+    """
+    how = "The labels come from adaptation" if adapted else "The labels come from the source without adaptation"
+    sentences = [f"{how}; columns were {_VIEWS.get(view, view)}."]
+    sentences.append(
+        f"Estimated accuracy: {100 * trust.accuracy:.0f} %, between {100 * trust.low:.0f} and {100 * trust.high:.0f} %."
+    )
+    alarms = []
+    distance = float(np.abs(proportions - of_source).sum()) / 2
+    if distance > OTHER_PROPORTIONS:
+        sentences.append(
+            f"The target seems to have other class proportions than the source: {100 * distance:.0f} % of the rows "
+            "would have to change class."
+        )
+    is_absent = find_absent(proportions, of_source)
+    absent = classes[is_absent]
+    if len(absent):
+        names = ", ".join(map(str, absent[:5])) + (", ..." if len(absent) > 5 else "")
+        sentences.append(f"{len(absent)} of {len(classes)} classes seem to be absent from the target: {names}.")
+        alarms.append(sentences[-1])
+    if trust.facts is not None and trust.facts.agreement < LOW_AGREEMENT:
+        sentences.append(
+            f"The candidates disagree: on average {100 * trust.facts.agreement:.0f} % of them give a row its label."
+        )
+        alarms.append(sentences[-1])
+    if trust.accuracy < LOW_ACCURACY:
+        sentences.append("Trust is low: check some labels by hand, or label a few target rows (y_target).")
+        alarms.append(sentences[-1])
+    return Verdict(" ".join(sentences), tuple(alarms), proportions, is_absent)
+
+
+_VIEWS = {
+    "standard": "scaled by each domain's own mean and deviation",
+    "source": "scaled by the source's mean and deviation",
+    "joint": "scaled by the mean and deviation of all domains together",
+    "unit": "scaled so that every row has unit length",
+    "paper": "scaled as in the paper",
+    "none": "not scaled",
+}

@@ -1,0 +1,345 @@
+"""Weighing candidates: every term against loops, and what each constant is for."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lpjt.selection import choice
+from lpjt.selection.choice import (
+    Ground,
+    balance_families,
+    fair_separation,
+    prior_votes,
+    view_kinship,
+    view_mixing,
+    vote_shares,
+    weigh_candidates,
+)
+
+FAMILIES = ("nearest", "linear", "linear", "adapted", "adapted", "adapted")
+
+
+def random_case(seed=0, n=30, n_source=20, n_classes=3, families=FAMILIES, *, local=0.7, linear=0.9, n_views=2):
+    """Labellings that agree more often than not, with what they are judged by: the arguments of `weigh_candidates`."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, n_classes, size=n)
+    noise = rng.integers(0, n_classes, size=(len(families), n))
+    labellings = np.where(rng.random(size=noise.shape) < 0.7, truth, noise)
+    ground = Ground(
+        nearest=tuple((np.arange(n) + rng.integers(1, n, size=n)) % n for _ in range(n_views)),
+        reverse=tuple(rng.integers(0, n, size=n_source) for _ in range(n_views)),
+        y_reverse=rng.integers(0, n_classes, size=n_source),
+        local=local,
+        linear=linear,
+    )
+    kinship, mixing = rng.random((2, len(families))).tolist()
+    return labellings, list(families), kinship, mixing, ground, n_classes
+
+
+def naive_weighing(labellings, families, kinship, mixing, ground, n_classes):
+    """Every part of the evidence as loops over candidates, views and rows."""
+    m, n = len(labellings), len(labellings[0])
+    say = {"nearest": 0.5, "linear": 1.0, "adapted": 1.0}
+    prior = [say[f] / families.count(f) for f in families]
+    prior = [p / sum(prior) for p in prior]
+    votes = [prior[k] * np.exp(mixing[k] / 0.25) for k in range(m)]
+    votes = [v / sum(votes) for v in votes]
+    parts = {name: [] for name in ("separation", "reverse", "kinship", "agreement", "score")}
+    for i in range(m):
+        y = labellings[i]
+        same = [sum(y[r] == y[near[r]] for r in range(n)) / n for near in ground.nearest]
+        back = [sum(y[near[s]] == ground.y_reverse[s] for s in range(len(near))) / len(near) for near in ground.reverse]
+        agreed = sum(votes[k] for r in range(n) for k in range(m) if labellings[k][r] == y[r]) / n
+        share, reverse = sum(same) / len(same), sum(back) / len(back) if back else 0.0
+        chance = sum(y[r] == y[q] for r in range(n) for q in range(n)) / n**2
+        separation = share / 2 + ((share - chance) / (1 - chance) / 2 if chance < 1 else 0.0)
+        score = ground.local * separation + 0.25 * reverse + 0.5 * kinship[i] + agreed
+        if families[i] != "adapted":
+            score += 0.03
+        if families[i] == "linear" and ground.linear > ground.local:
+            score += (ground.linear - ground.local) * (1 - ground.local)
+        for name, value in zip(parts, (separation, reverse, kinship[i], agreed, score), strict=True):
+            parts[name].append(value)
+    weight = [prior[i] * np.exp(parts["score"][i] / 0.05) for i in range(m)]
+    parts["weight"] = [w / sum(weight) for w in weight]
+    parts["consensus"] = np.zeros((n, n_classes))
+    for i in range(m):
+        for r in range(n):
+            parts["consensus"][r, labellings[i][r]] += parts["weight"][i]
+    return parts
+
+
+PARTS = ("separation", "reverse", "kinship", "agreement", "score", "weight", "consensus")
+
+
+@pytest.mark.parametrize("linear", [0.5, 0.9])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_part_is_that_of_the_loops(seed, linear):
+    case = random_case(seed, linear=linear)
+    found, expected = weigh_candidates(*case), naive_weighing(*case)
+    for name in PARTS:
+        assert_allclose(getattr(found, name), expected[name], rtol=1e-10, err_msg=name)
+    assert found.best == int(np.argmax(expected["score"]))
+    assert_allclose(found.weight.sum(), 1, rtol=1e-12)
+    assert_allclose(found.consensus.sum(axis=1), 1, rtol=1e-12)
+
+
+def test_without_a_reverse_search_it_counts_for_nothing():
+    labellings, families, kinship, mixing, ground, n_classes = random_case()
+    empty = Ground(ground.nearest, (), ground.y_reverse, ground.local, ground.linear)
+    case = (labellings, families, kinship, mixing, empty, n_classes)
+    found, expected = weigh_candidates(*case), naive_weighing(*case)
+    assert_array_equal(found.reverse, 0)
+    for name in PARTS:
+        assert_allclose(getattr(found, name), expected[name], rtol=1e-10, err_msg=name)
+
+
+def test_order_of_candidates_does_not_matter():
+    labellings, families, kinship, mixing, ground, n_classes = random_case()
+    order = np.random.default_rng(1).permutation(len(families))
+    found = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes)
+    moved = [[part[i] for i in order] for part in (families, kinship, mixing)]
+    again = weigh_candidates(labellings[order], *moved, ground, n_classes)
+    for name in PARTS[:-1]:
+        assert_allclose(getattr(again, name), getattr(found, name)[order], rtol=1e-10, err_msg=name)
+    assert_allclose(again.consensus, found.consensus, atol=1e-12)
+    assert order[again.best] == found.best
+
+
+def test_names_of_classes_do_not_matter():
+    labellings, families, kinship, mixing, ground, n_classes = random_case()
+    renamed = np.array([2, 0, 1])
+    other = Ground(ground.nearest, ground.reverse, renamed[ground.y_reverse], ground.local, ground.linear)
+    found = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes)
+    again = weigh_candidates(renamed[labellings], families, kinship, mixing, other, n_classes)
+    for name in PARTS[:-1]:
+        assert_allclose(getattr(again, name), getattr(found, name), rtol=1e-12, err_msg=name)
+    assert_allclose(again.consensus[:, renamed], found.consensus, atol=1e-12)
+
+
+def test_one_candidate_has_all_weight():
+    labellings, _, _, _, ground, n_classes = random_case()
+    found = weigh_candidates(labellings[:1], ["nearest"], [0.2], [0.4], ground, n_classes)
+    assert_array_equal(found.weight, [1])
+    assert_array_equal(found.consensus, np.eye(n_classes)[labellings[0]])
+    assert_allclose(found.agreement, 1)
+
+
+# --------------------------------------------------------------------------------------------------
+# Constants
+
+
+def flat_ground(n=10, *, local=0.0, linear=0.0, reverse=()):
+    """Evidence that is the same for all candidates of one labelling."""
+    return Ground(((np.arange(n) + 1) % n,), reverse, np.zeros(4, dtype=int), local, linear)
+
+
+def weights_of(labellings, families, kinship=None, mixing=None, **ground):
+    kinship, mixing = ([0.0] * len(families) if part is None else part for part in (kinship, mixing))
+    return weigh_candidates(np.asarray(labellings), families, kinship, mixing, flat_ground(**ground), 2)
+
+
+def test_a_family_has_the_same_say_however_large_it_is():
+    def totals(families):
+        prior = balance_families(families)
+        return {f: prior[[g == f for g in families]].sum() for f in set(families)}
+
+    few = totals(["nearest", "linear", "adapted"])
+    many = totals(["nearest", "linear", "adapted", *["adapted"] * 7, "linear"])
+    for family, share in {"nearest": 0.2, "linear": 0.4, "adapted": 0.4}.items():
+        assert_allclose([few[family], many[family]], share, rtol=1e-12)
+    assert_allclose(balance_families(["adapted", "adapted"]), 0.5)  # absent families have no share
+    assert_allclose(balance_families(["nearest", "adapted", "nearest"]), [1 / 6, 2 / 3, 1 / 6])
+
+
+def test_families_differ_in_their_say_before_any_evidence():
+    found = weights_of([[0] * 10] * 2, ["nearest", "linear"])
+    assert_allclose(found.score[0], found.score[1])
+    assert_allclose(found.weight, [1 / 3, 2 / 3], rtol=1e-10)
+
+
+def test_copies_of_a_wrong_candidate_do_not_outvote_the_others():
+    right, wrong = [0] * 10, [1] * 10
+    found = weights_of([right, *[wrong] * 9], ["linear", *["nearest"] * 9])
+    assert_allclose(found.agreement[[0, 1]], [2 / 3, 1 / 3])
+    assert found.best == 0
+    assert_array_equal(found.consensus.argmax(axis=1), 0)
+
+
+def test_sharpness_turns_scores_into_weights():
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.1, 0.0])  # scores differ by 0.05, one sharpness
+    assert_allclose(found.score[0] - found.score[1], 0.05, rtol=1e-10)
+    assert_allclose(found.weight[0] / found.weight[1], np.e, rtol=1e-8)
+
+
+def test_scores_far_apart_give_no_overflow():
+    with np.errstate(over="raise", invalid="raise"):
+        found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[1e3, 0.0])
+    assert_allclose(found.weight, [1, 0], atol=1e-12)
+
+
+def test_kinship_weighs_half():
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.8, 0.2])
+    assert_allclose(found.score[0] - found.score[1], 0.3, rtol=1e-10)
+    assert_array_equal(found.kinship, [0.8, 0.2])
+
+
+def test_reverse_agreement_weighs_a_quarter():
+    # Three of four source rows are nearest to target row 0 and have its label by the first candidate alone.
+    labellings = [[0] * 10, [1, *[0] * 9]]
+    found = weights_of(labellings, ["adapted"] * 2, reverse=(np.array([0, 0, 0, 5]),))
+    assert_allclose(found.reverse, [1, 0.25])
+    assert_allclose(found.agreement[0], found.agreement[1])
+    assert_allclose(found.score[0] - found.score[1], 0.75 / 4, rtol=1e-10)
+
+
+def test_separation_weighs_as_much_as_neighbours_tell():
+    # Rows are joined to the next one: eight of ten have its label in the first labelling, none in the second. Both have
+    # two classes of five rows, so half of the rows would by chance; corrected shares are 0.6 and -1.
+    labellings = [[0] * 5 + [1] * 5, [0, 1] * 5]
+    for local in (0.0, 0.6):
+        found = weights_of(labellings, ["adapted"] * 2, local=local)
+        assert_allclose(found.separation, [(0.8 + 0.6) / 2, (0 - 1) / 2], atol=1e-12)
+        assert_allclose(found.score[0] - found.score[1], local * 1.2, atol=1e-12)
+
+
+def test_unadapted_candidates_start_with_a_bonus():
+    for family in ("nearest", "linear"):
+        found = weights_of([[0] * 10] * 2, [family, "adapted"])
+        assert_allclose(found.score[0] - found.score[1], 0.03, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("local", "linear", "gain"), [(0.5, 0.9, 0.2), (0.9, 0.5, 0.0), (0.7, 0.7, 0.0), (1, 1, 0)])
+def test_linear_candidates_gain_only_where_linear_is_better_than_local(local, linear, gain):
+    found = weights_of([[0] * 10] * 3, ["nearest", "linear", "adapted"], local=local, linear=linear)
+    assert_allclose(found.score[1] - found.score[0], gain, atol=1e-12)
+    assert_allclose(found.score[0] - found.score[2], 0.03, rtol=1e-9)
+
+
+def test_a_view_in_which_the_domains_mix_outvotes_those_in_which_they_do_not():
+    right, wrong = [0] * 10, [1] * 10
+    labellings, families = [right, *[wrong] * 4], ["linear"] * 5
+    assert weights_of(labellings, families).best > 0  # where all mix alike, the many win
+    found = weights_of(labellings, families, mixing=[0.9, 0.1, 0.2, 0.1, 0.0])
+    assert found.best == 0
+    assert found.agreement[0] > 0.8 > 0.2 > found.agreement[1]
+    assert_array_equal(found.consensus.argmax(axis=1), 0)
+
+
+def test_mixing_counts_for_votes_alone():
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, mixing=[1.0, 0.0])  # the same labels: nobody to outvote
+    assert_allclose(found.weight, 0.5, rtol=1e-12)
+
+
+def test_votes_fall_by_e_for_each_unit_of_mixing():
+    families = ["nearest", "linear", "linear"]
+    votes = prior_votes(families, [0.75, 0.5, 0.25])
+    assert_allclose(votes.sum(), 1, rtol=1e-12)
+    assert_allclose(votes[1] / votes[2], np.e, rtol=1e-10)
+    assert_allclose(votes[0] / votes[1], np.e, rtol=1e-10)  # both have half a say each
+    assert_allclose(prior_votes(families, [0.3] * 3), balance_families(families), rtol=1e-12)
+    assert_allclose(prior_votes(families, [1.75, 1.5, 1.25]), votes, rtol=1e-10)  # only differences count
+
+
+def test_every_family_has_a_say():
+    assert set(choice.FAMILIES) == {"nearest", "linear", "adapted"}
+
+
+# --------------------------------------------------------------------------------------------------
+# Parts
+
+
+def test_vote_shares_by_hand():
+    found = vote_shares(np.array([[0, 1, 2], [0, 0, 2], [1, 1, 2]]), np.array([0.5, 0.3, 0.2]), 4)
+    assert_allclose(found, [[0.8, 0.2, 0, 0], [0.3, 0.7, 0, 0], [0, 0, 1, 0]], atol=1e-12)
+
+
+def test_kinship_by_hand():
+    nearest_labels = np.array([[0, 0], [1, 0], [1, 1]])  # of three target rows: two nearest source rows
+    # Source rows 0, 1, 2 go to target rows 0, 1, 1 and come back with labels 0, 1, 1: two of three keep theirs.
+    # Five of six source rows near a target row have the label of the nearest, which is one of the two.
+    found = view_kinship(nearest_labels, np.array([0, 1, 1]), np.array([0, 1, 0]))
+    assert_allclose(found, (2 / 3 + 5 / 6) / 2)
+    assert view_kinship(np.array([[0, 0], [1, 1]]), np.array([0, 1]), np.array([0, 1])) == 1.0
+    assert_allclose(view_kinship(np.array([[0, 1], [1, 0]]), np.array([1, 0]), np.array([0, 1])), 0.25)
+
+
+def test_labels_that_are_all_the_same_have_half_of_a_separation():
+    around = (np.arange(6) + 1) % 6
+    assert fair_separation(np.zeros(6, dtype=int), [around]) == 0.5
+    assert fair_separation(np.full(6, 2), [around, around]) == 0.5
+
+
+def test_fair_separation_by_hand():
+    labels = np.array([0, 0, 0, 1])
+    first, second = np.array([1, 0, 1, 2]), np.array([1, 2, 0, 0])  # three of four rows agree in both views
+    chance = (9 + 1) / 16
+    assert_allclose(fair_separation(labels, [first, second]), (0.75 + (0.75 - chance) / (1 - chance)) / 2)
+    third = np.array([3, 3, 3, 0])  # none agrees: the mean over three views is a half
+    assert_allclose(fair_separation(labels, [first, second, third]), (0.5 + (0.5 - chance) / (1 - chance)) / 2)
+    pairs = np.array([1, 0, 3, 2])
+    assert fair_separation(np.array([0, 0, 1, 1]), [pairs]) == 1.0
+    assert fair_separation(np.array([0, 1, 0, 1]), [pairs]) == -0.5  # worse than chance
+
+
+def test_mixing_by_hand():
+    own = (np.array([[1.0, 4.0], [1.0, 4.0]]), np.array([[1.0, 9.0], [1.0, 9.0], [9.0, 16.0]]))
+    others = (np.array([[2.0, 3.0], [5.0, 6.0]]), np.array([[4.0, 25.0], [0.5, 2.0], [1.0, 2.0]]))
+    # Of the two nearest rows of all: one and none are foreign for the source, one, one and two for the target. Classes
+    # have 1 + 2 and 1 + 1 rows, so of the other rows of its class, a row would expect these shares to be foreign:
+    source, target = 2 / 2 + 1 / 1, 1 / 2 + 1 / 2 + 1 / 1
+    found = view_mixing(own, others, np.array([0, 1]), np.array([0, 0, 1]), 2)
+    assert_allclose(found, np.sqrt((0.5 + 0.0) / source * (0.5 + 0.5 + 1.0) / target))
+
+
+def test_equal_distances_count_as_of_the_same_domain():
+    ones = (np.ones((2, 2)), np.ones((2, 2)))
+    y = np.array([0, 0])
+    assert view_mixing(ones, ones, y, y, 1) == 0.0
+
+
+def mixing_of(source, target, y, k=5):
+    """`view_mixing` of rows, by all distances."""
+
+    def squared(A, B):
+        return np.square(A[:, None] - B[None]).sum(axis=2)
+
+    between = squared(source, target)
+    own = tuple(np.sort(squared(A, A), axis=1)[:, 1 : k + 1] for A in (source, target))
+    others = tuple(np.sort(D, axis=1)[:, :k] for D in (between, between.T))
+    return view_mixing(own, others, y, y[between.argmin(axis=0)], int(y.max()) + 1)
+
+
+def gaussian_classes(seed, n=300, n_classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, size=n)
+    return 8 * np.eye(n_classes, 4)[y] + rng.normal(size=(n, 4)), y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_halves_of_one_gaussian_mix_and_domains_far_apart_do_not(seed):
+    rows = np.random.default_rng(seed).normal(size=(400, 3))
+    y = np.zeros(200, dtype=int)
+    assert_allclose(mixing_of(rows[:200], rows[200:], y), 1, atol=0.1)
+    assert mixing_of(rows[:200], rows[200:] + 50, y) == 0.0
+    assert 0.05 < mixing_of(rows[:200], rows[200:] + np.array([1.5, 0, 0]), y) < 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_classes_that_are_cut_do_not_change_the_mixing_much(seed):
+    rows, y = gaussian_classes(seed)
+    source, target, of_source, of_target = rows[:150], rows[150:], y[:150], y[150:]
+    whole = mixing_of(source, target, of_source)
+    assert_allclose(whole, 1, atol=0.1)
+    assert_allclose(mixing_of(source, target[of_target < 2], of_source), whole, atol=0.08)
+    few = (of_target > 0) | (np.arange(150) % 4 == 0)
+    assert_allclose(mixing_of(source, target[few], of_source), whole, atol=0.08)
+
+
+def test_mixing_does_not_depend_on_names_or_order():
+    rows, y = gaussian_classes(0)
+    source, target, of_source = rows[:150], rows[150:] + 0.5, y[:150]
+    found = mixing_of(source, target, of_source)
+    order = np.random.default_rng(1).permutation(150)
+    assert_allclose(mixing_of(source[order], target[order], of_source[order]), found, rtol=1e-12)
+    assert_allclose(mixing_of(source, target, np.array([2, 0, 1])[of_source]), found, rtol=1e-12)

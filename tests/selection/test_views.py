@@ -1,0 +1,128 @@
+"""Scalings of each view: whose statistics the columns of a domain are standardised by."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from lpjt import LPJT
+from lpjt.core.scaling import scale_rows
+from lpjt.domains import open_domains
+from lpjt.selection.scaling import Scalings
+from toys import plain_scaling
+
+
+def rows(seed, n=20, width=4):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, width)) * rng.uniform(0.5, 3, size=width) + rng.normal(size=width)
+
+
+def labels(n):
+    return np.arange(n) % 2
+
+
+def several(sources, targets):
+    """Validated domains, named s0, s1, ... and t0, t1, ..."""
+    X = {f"s{i}": part for i, part in enumerate(sources)}
+    y = {f"s{i}": labels(part.shape[0]) for i, part in enumerate(sources)}
+    return open_domains(X, y, {f"t{i}": part for i, part in enumerate(targets)})
+
+
+def assert_statistics(scaling, *parts):
+    """The z-scores of all rows of the parts, stacked, clipped at three, then rows of unit length."""
+    stacked = np.vstack(parts)
+    assert_allclose(scaling.mean, stacked.mean(axis=0), rtol=1e-10)
+    assert_allclose(scaling.deviation, stacked.std(axis=0), rtol=1e-10)
+    assert (scaling.clip, scaling.unit_rows, scaling.row_sums) == (3.0, True, False)
+    assert_allclose(scale_rows(stacked, scaling), plain_scaling(stacked, "standard"), atol=1e-12)
+
+
+S1, S2, T1, T2 = rows(0), rows(1, n=30), rows(2, n=16), rows(3, n=24)
+WIDE, WIDER = rows(4, n=18, width=6), rows(5, n=22, width=6)
+
+
+def test_statistics_of_one_source_and_one_target():
+    scalings = Scalings(several([S1], [T1]))
+    for kind, of_source, of_target in (
+        ("source", (S1,), (S1,)),
+        ("joint", (S1, T1), (S1, T1)),
+        ("standard", (S1,), (T1,)),
+    ):
+        first, second = scalings.of(kind)
+        assert_statistics(first, *of_source)
+        assert_statistics(second, *of_target)
+
+
+def test_several_sources_have_statistics_together():
+    scalings = Scalings(several([S1, S2], [T1, T2]))
+    assert len(scalings.of("source")) == len(scalings.of("joint")) == 4
+    for scaling in scalings.of("source"):
+        assert_statistics(scaling, S1, S2)
+    for scaling in scalings.of("joint"):
+        assert_statistics(scaling, S1, S2, T1, T2)
+    for scaling, part in zip(scalings.of("standard"), (S1, S2, T1, T2), strict=True):
+        assert_statistics(scaling, part)
+
+
+def test_statistics_are_those_of_domains_of_one_width():
+    scalings = Scalings(several([S1, WIDE], [T1, WIDER]))
+    for scaling, parts in zip(scalings.of("source"), ((S1,), (WIDE,), (S1,), (WIDE,)), strict=True):
+        assert_statistics(scaling, *parts)
+    both = (S1, T1), (WIDE, WIDER)
+    for scaling, parts in zip(scalings.of("joint"), (*both, *both), strict=True):
+        assert_statistics(scaling, *parts)
+
+
+def test_targets_of_a_width_that_no_source_has_use_their_own():
+    scalings = Scalings(several([S1], [WIDE, T1, WIDER]))
+    for kind in ("source", "joint"):
+        of_source, *of_targets = scalings.of(kind)
+        assert_statistics(of_source, *((S1,) if kind == "source" else (S1, T1)))
+        assert_statistics(of_targets[0], WIDE, WIDER)
+        assert_statistics(of_targets[1], *((S1,) if kind == "source" else (S1, T1)))
+        assert_statistics(of_targets[2], WIDE, WIDER)
+
+
+@pytest.mark.parametrize("kind", ["unit", "none", "paper"])
+def test_other_views_have_the_statistics_of_each_domain(kind):
+    parts = [np.abs(part) for part in (S1, S2, T1)]
+    scalings = Scalings(several(parts[:2], parts[2:]))
+    for scaling, part in zip(scalings.of(kind), parts, strict=True):
+        assert_allclose(scale_rows(part, scaling), plain_scaling(part, kind), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["source", "joint"])
+def test_sparse_rows_have_the_statistics_of_dense_ones(kind):
+    dense = [np.where(part > 0, part, 0) for part in (S1, T1)]
+    found = Scalings(several([sparse.csr_array(dense[0])], [sparse.csr_array(dense[1])])).of(kind)
+    expected = Scalings(several(dense[:1], dense[1:])).of(kind)
+    for one, other in zip(found, expected, strict=True):
+        assert_allclose(one.mean, other.mean, rtol=1e-10)
+        assert_allclose(one.deviation, other.deviation, rtol=1e-10)
+
+
+def test_constant_columns_have_no_scores():
+    source, target = S1.copy(), T1.copy()
+    source[:, 1] = target[:, 2] = 5.0
+    domains = several([source], [target])
+    of_source = Scalings(domains).of("source")[1]
+    assert np.isinf(of_source.deviation[1])
+    assert_array_equal(scale_rows(target, of_source)[:, 1], 0)
+    assert np.isfinite(Scalings(domains).of("joint")[0].deviation).all()  # not constant in both domains together
+
+
+def test_statistics_are_computed_once(monkeypatch):
+    scalings = Scalings(several([S1], [T1]))
+    found = {kind: scalings.of(kind) for kind in ("source", "joint", "standard")}
+    monkeypatch.setattr("lpjt.selection.scaling.joint_scaling", None)
+    monkeypatch.setattr("lpjt.selection.scaling.fit_scaling", None)
+    assert all(scalings.of(kind) is found[kind] for kind in found)
+
+
+@pytest.mark.parametrize("kind", ["source", "joint"])
+def test_without_a_target_shared_views_are_clipped_too(kind):
+    outlier = np.vstack([S1, [[100.0, 0, 0, 0]]])
+    y = labels(len(outlier))
+    found = LPJT(scaling=kind, random_state=0).fit(outlier, y)
+    expected = LPJT(scaling="standard", random_state=0).fit(outlier, y)
+    assert_allclose(found.transform(outlier), expected.transform(outlier), atol=1e-10)
