@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from lpjt import LPJT
+
 
 def shifted_pair(seed=0, *, n_source=90, n_target=75, width=8, n_classes=3, shift=2.0, apart=4.0):
     """Gaussian classes and the same classes turned a little, stretched and moved: X, y, X_target, y_target."""
@@ -28,3 +30,8 @@ def masked(y, n_each):
         rows = np.flatnonzero(y == c)[:n_each]
         given[rows] = y[rows]
     return given
+
+
+def one_setting(*args, **given):
+    """`LPJT` without candidates and without the last regression: Algorithm 1 in one setting, to test its parts."""
+    return LPJT(*args, **{"candidates": None, "refine": False, **given})

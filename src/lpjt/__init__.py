@@ -4,21 +4,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lpjt._warnings import TransferWarning
     from lpjt.classifiers import NuSVM, Propagation
     from lpjt.estimator import LPJT
     from lpjt.kernels import Kernel
+    from lpjt.search import LPJTSearch
 
     __version__: str
 
-__all__ = ["LPJT", "Kernel", "NuSVM", "Propagation", "__version__"]
+__all__ = ["LPJT", "Kernel", "LPJTSearch", "NuSVM", "Propagation", "TransferWarning", "__version__"]
 
 #: Public names and the modules that define them, imported with the first use: `lpjt --help` waits for neither numpy
 #: nor scikit-learn.
 _HOMES = {
     "LPJT": "lpjt.estimator",
     "Kernel": "lpjt.kernels",
+    "LPJTSearch": "lpjt.search",
     "NuSVM": "lpjt.classifiers",
     "Propagation": "lpjt.classifiers",
+    "TransferWarning": "lpjt._warnings",
 }
 
 

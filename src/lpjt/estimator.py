@@ -10,12 +10,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lpjt._sklearn import _fit_context
 from lpjt._threads import threads
+from lpjt._warnings import TransferWarning
 from lpjt.domains import Domains, domain_name, open_rows
 from lpjt.engines import choose_engine
 from lpjt.fitted import FittedModel
 from lpjt.fitting import Outcome, Plan, fit_domains
 from lpjt.kernels import Kernel
 from lpjt.parameters import AUTHORS_DEPARTURES, CONSTRAINTS, authors_parameters, make_plan, paper_parameters
+
+#: Parts of the evidence in a record of `candidates_`, in the order in which they are shown.
+EVIDENCE = ("separation", "reverse", "kinship", "agreement", "score", "weight")
 
 
 class LPJT(FittedModel):
@@ -45,18 +49,32 @@ class LPJT(FittedModel):
     graph_weights : {"heat", "binary"} or float, default="heat"
         Weights of the edges of both graphs. "heat" takes its squared bandwidth from the data, the mean squared length
         of the edges, which suits any scale; a number is the bandwidth itself (1 in the paper). "binary" is 0 or 1.
-    kernel : str, callable or Kernel, default="linear"
+    kernel : str, callable or Kernel, default="auto"
         "linear", "rbf", "poly", "cosine", "laplacian", "chi2", "sigmoid", a callable of two rows, or an `lpjt.Kernel`
-        with parameters: the kernel version of the paper's appendix.
+        with parameters: the kernel version of the paper's appendix. "auto" chooses between "linear" and "rbf" (500
+        kernel rows) if `candidates` allows a choice, and is "linear" otherwise.
     classifier : str or object, default="propagation"
         How rows are labelled in the shared space: `lpjt.Propagation`, `lpjt.NuSVM`, any scikit-learn classifier, or a
         short form. "propagation" is ``Propagation()``, "harmonic" the paper's ``Propagation(anchored=False)``, "nn"
         the nearest neighbour, "svm" ``NuSVM()``.
-    scaling : {"auto", "standard", "unit", "paper", "none"} or None, default="auto"
-        Scaling of each domain by its own statistics. "standard": z-scores of the columns, clipped at three deviations,
-        then rows of unit length. "unit": rows of unit length. "paper": rows of sum 1 if nothing is negative, z-scores,
-        rows of unit length. "auto" chooses between "standard" and "unit": the one that separates the source classes
-        better and whose first target labels agree better with the source. "none" or None leaves the rows unchanged.
+    scaling : {"auto", "standard", "source", "joint", "unit", "none", "paper"} or None, default="auto"
+        The view: how columns are scaled. "standard", "source" and "joint" are z-scores, clipped at three deviations,
+        then rows of unit length; by each domain's own statistics, by those of the sources for all, or by those of all
+        domains together. "unit": rows of unit length. "paper": rows of sum 1 if nothing is negative, z-scores, rows of
+        unit length. "none" or None leaves the rows unchanged. "auto" tries all but "paper" if `candidates` allows a
+        choice; otherwise it takes the better of "standard" and "unit".
+    target_proportions : {"auto", "source", "free"}, array, (n_classes,), or dict by class, default="auto"
+        Class proportions towards which the propagation's class masses are normalised: the source's, none, or those
+        given. "auto" tries "source" and "free" and then uses the source's proportions if the candidates' consensus is
+        near them and the consensus' own otherwise; without a choice it is "source".
+    candidates : "auto" or None, default="auto"
+        Whether to try candidates for what `scaling`, `target_proportions` and `kernel` leave open, on a sample of at
+        most 800 rows per domain (15 per class if that is more), and to choose by evidence that needs no target label;
+        see `lpjt.selection`. None, or naming both a scaling and target proportions, turns the choice off.
+    refine : bool, default=True
+        Whether the labels of the last iteration are averaged with those of a kernel ridge regression on the coordinates
+        of the rows, which learns from the source, from these labels and from the consensus of the candidates. Only
+        with label propagation.
     start : {"auto", "spectral", "gromov", "pca-nn"}, default="auto"
         First labels of the target. If the widths differ and no target row is labelled, "auto" and "spectral" match
         clusters to classes, and "gromov" matches rows by Gromov-Wasserstein (needs POT). "pca-nn" is the start of the
@@ -66,8 +84,8 @@ class LPJT(FittedModel):
     tol : float, default=1e-3
         Iterations end when at most this share of the target's labels changes and the weights are steady.
     safeguard : bool, default=True
-        Whether to test for a shift first and not to adapt if there is none, and to return the iteration with the best
-        evidence if later ones got worse. Neither uses a target label.
+        Whether to return the iteration with the best evidence if later ones got worse, and, if no candidates are
+        tried, to test for a shift first and not to adapt if there is none. Neither uses a target label.
     n_coordinates : int, "auto" or None, default="auto"
         Number of principal directions of the rows in which the projections are sought. None keeps all that the rows
         span. "auto" keeps those that hold 99.9 % of the mean square, and at most 512 (or four times the components) in
@@ -88,7 +106,7 @@ class LPJT(FittedModel):
     callback : callable, default=None
         Called after each iteration with its record, a dict as in `history_`.
     verbose : int, default=0
-        1 prints a line for each iteration.
+        1 prints a line for each iteration and for each candidate.
     random_state : int, RandomState or None, default=None
         Seed of everything that is drawn: the sample, kernel rows, clusters, folds.
 
@@ -98,8 +116,23 @@ class LPJT(FittedModel):
     transduction_ : array, (n_target,), or dict
         Labels of the target rows given to `fit`, in the caller's order and dtype; given labels are kept.
     label_distributions_ : array, (n_target, n_classes), or dict
+        Calibrated if candidates were tried: the mean confidence is the estimated accuracy.
     adapted_ : bool
         False if the labels come from the source without adaptation.
+    candidates_ : list of dict
+        The candidates of the last round, the best first: candidate, view, masses, kernel, each part of the evidence
+        (separation, reverse, kinship, agreement), score, weight in the consensus, and which one was chosen for the
+        whole fit. Empty without a choice. ``pandas.DataFrame(model.candidates_)`` makes a table of it.
+    estimated_accuracy_ : float or None
+        Estimated share of correct labels among the unlabelled target rows; None without a target.
+    estimated_accuracy_interval_ : tuple of two floats or None
+        Meant to hold the true accuracy nine times in ten; docs/robustness.md has how often it does.
+    target_proportions_ : array, (n_classes,), or None
+        Proportions of the classes among the target's labels.
+    absent_classes_ : array
+        Classes of the source that the target seems to lack.
+    summary_ : str
+        The fit in a few plain sentences.
     weights_source_, weights_target_ : arrays, (n_source,) and (n_target,), or dicts
         Landmark weights; 1 without landmarks. A row outside the sample has the weight of the nearest sampled row.
     projections_ : dict of name to array, (rank, n_components)
@@ -152,9 +185,12 @@ class LPJT(FittedModel):
         landmark_ratio: float | None = None,
         n_neighbors: int = 5,
         graph_weights: str | float = "heat",
-        kernel: str | Callable[..., float] | Kernel = "linear",
+        kernel: str | Callable[..., float] | Kernel = "auto",
         classifier: Any = "propagation",
         scaling: str | None = "auto",
+        target_proportions: Any = "auto",
+        candidates: str | None = "auto",
+        refine: bool = True,
         start: str = "auto",
         max_iter: int = 10,
         tol: float = 1e-3,
@@ -178,6 +214,9 @@ class LPJT(FittedModel):
         self.kernel = kernel
         self.classifier = classifier
         self.scaling = scaling
+        self.target_proportions = target_proportions
+        self.candidates = candidates
+        self.refine = refine
         self.start = start
         self.max_iter = max_iter
         self.tol = tol
@@ -243,15 +282,11 @@ class LPJT(FittedModel):
         """
         engine = choose_engine(X, X_target)
         domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain)
-        plan = make_plan(
-            self.get_params(deep=False),
-            n_classes=len(domains.classes),
-            one_width=len({d.X.shape[1] for d in domains.all}) == 1,
-            n_rows=max(d.X.shape[0] for d in domains.all),
-            departures=self._departures,
-        )
+        plan = self._plan(domains)
         with threads(self.n_jobs):
             outcome = fit_domains(domains, plan, engine, memory_limit=self.memory_limit, on_record=self._on_record)
+        if self.verbose and outcome.trial is not None:
+            print_candidates(outcome.trial.table())
         self._warn(outcome, plan, domains)
         self._keep(outcome, domains, engine)
         return self
@@ -278,6 +313,15 @@ class LPJT(FittedModel):
             Z[chosen] = self._embed(rows[chosen], domain_name(value))
         return Z
 
+    def _plan(self, domains: Domains) -> Plan:
+        return make_plan(
+            self.get_params(deep=False),
+            classes=domains.classes,
+            one_width=len({d.X.shape[1] for d in domains.all}) == 1,
+            n_rows=max(d.X.shape[0] for d in domains.all),
+            departures=self._departures,
+        )
+
     def _on_record(self, record: dict[str, Any]) -> None:
         if self.callback is not None:
             self.callback(record)
@@ -289,8 +333,9 @@ class LPJT(FittedModel):
             )
 
     def _warn(self, outcome: Outcome, plan: Plan, domains: Domains) -> None:
-        for message in outcome.messages:
-            warnings.warn(message, UserWarning, stacklevel=4)
+        alarms = () if outcome.verdict is None else outcome.verdict.alarms
+        for message in (*outcome.messages, *alarms):
+            warnings.warn(message, TransferWarning, stacklevel=4)
         found = outcome.projections[0].shape[1]
         if isinstance(self.n_components, Integral) and found < self.n_components:
             warnings.warn(
@@ -315,6 +360,14 @@ class LPJT(FittedModel):
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def print_candidates(table: list[dict[str, Any]]) -> None:
+    """Print the candidates of a fit, the best first."""
+    for record in table:
+        parts = " ".join(f"{name} {record[name]:.2f}" for name in EVIDENCE)
+        setting = ", ".join(f"{record[name]}" for name in ("candidate", "view", "masses", "kernel") if record[name])
+        print(f"[LPJT] {'chosen' if record['chosen'] else 'tried':6s} {setting}: {parts}")
 
 
 class AuthorsLPJT(LPJT):

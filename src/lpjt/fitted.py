@@ -31,6 +31,12 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     projections_: dict[str, Array]
     adapted_: bool
     scaling_: str
+    candidates_: list[dict[str, Any]]
+    estimated_accuracy_: float | None
+    estimated_accuracy_interval_: tuple[float, float] | None
+    target_proportions_: Array | None
+    absent_classes_: Values
+    summary_: str
     history_: list[dict[str, Any]]
     n_iter_: int
     sample_: dict[str, Codes | None]
@@ -142,8 +148,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
 
     def _distributions(self, rows: AnyRows, name: str) -> Array:
         with self._threads_for(rows):
-            Z = self._embed(rows, name) if self.adapted_ else to_coordinates(rows, self._coordinates[name])
-            return self._predictors[name].distributions_of(Z)
+            return self._predictors[name].distributions_of(to_coordinates(rows, self._coordinates[name]))
 
     def _embed(self, rows: AnyRows, name: str) -> Array:
         return embed_block(rows, map_to=self._coordinates[name], projection=self.projections_[name])
@@ -188,6 +193,13 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         self.weights_target_ = domains.join_targets(list(outcome.weights[n:]))
         self.adapted_ = outcome.adapted
         self.scaling_ = outcome.scaling
+        self.candidates_ = [] if outcome.trial is None else outcome.trial.table()
+        trust, verdict = outcome.trust, outcome.verdict
+        self.estimated_accuracy_ = None if trust is None else trust.accuracy
+        self.estimated_accuracy_interval_ = None if trust is None else (trust.low, trust.high)
+        self.target_proportions_ = None if verdict is None else verdict.proportions
+        self.absent_classes_ = domains.classes[:0] if verdict is None else domains.classes[verdict.absent]
+        self.summary_ = "There was no target to label." if verdict is None else verdict.summary
         self.history_ = outcome.history
         self.n_iter_ = max(outcome.n_iter, 1)
         self.sample_ = dict(zip(names, outcome.sample, strict=True))

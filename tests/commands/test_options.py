@@ -127,7 +127,7 @@ def kernel(lpjt):
 def classifier(lpjt):
     """The nearest neighbour is always sure, propagation is not."""
     for name, is_sure in (("propagation", False), ("nn", True)):
-        written = lpjt.adapt("--classifier", name)
+        written = lpjt.adapt("--classifier", name, "--no-candidates")
         assert lpjt.models[-1].classifier == name
         assert (written["confidence"] == 1).all() == is_sure
 
@@ -137,6 +137,41 @@ def scaling(lpjt):
     for name in ("unit", "none"):
         lpjt.adapt("--scaling", name)
         assert lpjt.models[-1].scaling_ == name
+
+
+@CASES.prove("adapt", "--target-proportions")
+def target_proportions(lpjt):
+    for name in ("source", "free"):
+        lpjt.adapt("--target-proportions", name)
+        assert lpjt.models[-1].target_proportions == name
+
+
+@CASES.prove("adapt", "--candidates")
+def candidates(lpjt):
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--candidates").stdout
+    assert "Candidates, the best first" in shown
+    assert "Estimated accuracy" in shown
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--no-candidates").stdout
+    assert "Candidates, the best first" not in shown
+    assert lpjt.models[-1].candidates_ == []
+
+
+@CASES.prove("adapt", "--search")
+def search(lpjt):
+    """The best setting is fitted; what an option gives is not searched."""
+    assert "settings" not in lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv").stdout
+    assert lpjt.models[-1].classifier == "propagation"
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--search", "--seed", 0).stdout
+    assert "Best of 12 settings, without target labels" in shown
+    model = lpjt.models[-1]
+    row = next(line for line in shown[shown.index("Best of") :].splitlines() if line.startswith("│"))
+    chosen = [model.classifier.n_neighbors, model.n_components, model.variance_weight]
+    assert row.replace("│", " ").split()[:3] == [str(value) for value in chosen]
+    assert set(pandas.read_csv("labels.csv")["label"]) == set(CLASSES)
+    given = ("--n-components", 3, "--classifier", "nn")
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--search", *given).stdout
+    assert "Best of 2 settings" in shown
+    assert lpjt.models[-1].n_components == 3
 
 
 @CASES.prove("adapt", "--seed")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lpjt import LPJT
 from lpjt._threads import threads
 from lpjt.core import neighbors
 from lpjt.core.scaling import fit_scaling, scale_rows
 from lpjt.datasets.protocols import load_problem
+from problems import one_setting
 
 
 def clustered_rows(n=12_000, width=24, seed=0):
@@ -131,7 +131,7 @@ def test_without_faiss(monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "faiss" else find_spec(name))
     with pytest.raises(ImportError, match=r"pip install lpjt\[faiss\]"):
-        LPJT(neighbor_search="approximate").fit(np.eye(6), [0, 0, 0, 1, 1, 1], np.eye(6))
+        one_setting(neighbor_search="approximate").fit(np.eye(6), [0, 0, 0, 1, 1, 1], np.eye(6))
     with pytest.warns(UserWarning, match="faiss is not installed"):
         assert neighbors.choose_search("auto", 10**6) == "exact"
 

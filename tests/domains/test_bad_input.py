@@ -54,7 +54,9 @@ def test_coupling_wants_equal_widths():
 
 def test_a_bandwidth_that_removes_the_graph_is_named():
     with pytest.raises(ValueError, match=r"A bandwidth of 1\.0 leaves nothing of the graph: its edges are .* long"):
-        LPJT(graph_weights=1.0, scaling="none", safeguard=False).fit(1000 * X, Y, 1000 * T)
+        LPJT(graph_weights=1.0, scaling="none", target_proportions="source").fit(1000 * X, Y, 1000 * T)
+    with pytest.raises(ValueError, match=r"A bandwidth of 1\.0 leaves nothing of the graph"):  # of every candidate
+        LPJT(graph_weights=1.0, scaling="none", kernel="linear").fit(1000 * X, Y, 1000 * T)
 
 
 def test_widths_of_fit_and_predict_must_agree():

@@ -16,7 +16,7 @@ from lpjt import LPJT
 from lpjt.engines import LocalEngine, is_lazy
 from lpjt.engines.dask import DaskEngine
 from lpjt.engines.dask.cluster import need_dask
-from problems import masked, shifted_pair
+from problems import masked, one_setting, shifted_pair
 
 CASES = {
     "default": {},
@@ -83,9 +83,9 @@ def test_any_chunks(chunks):
 def test_blocks_of_columns_and_lazy_labels_of_any_kind():
     X, y, X_target, _ = overlapping()
     names = np.array(["ash", "birch", "cedar", "date"])[y]
-    in_memory = LPJT(random_state=0).fit(X, names, X_target)
+    in_memory = one_setting(random_state=0).fit(X, names, X_target)
     blocks = da.from_array(X, chunks=(300, 5))
-    on_blocks = LPJT(random_state=0).fit(blocks, da.from_array(names, chunks=450), lazy(X_target, 250))
+    on_blocks = one_setting(random_state=0).fit(blocks, da.from_array(names, chunks=450), lazy(X_target, 250))
     assert on_blocks.transduction_.chunks == ((250, 250, 200),)
     assert on_blocks.transduction_.dtype == names.dtype
     assert agreement(in_memory, on_blocks) >= 0.999
@@ -106,9 +106,11 @@ def test_several_sources_and_targets_one_of_them_in_memory():
     X, y, X_target, _ = overlapping()
     sources, labels = {"s": X[:450], "r": X[450:]}, {"s": y[:450], "r": y[450:]}
     targets = {"t": X_target[:300], "u": X_target[300:]}
-    in_memory = LPJT(n_components=6, random_state=0).fit(sources, labels, targets)
+    in_memory = one_setting(n_components=6, random_state=0).fit(sources, labels, targets)
     blocks = {"s": lazy(X[:450], 100), "r": X[450:]}
-    on_blocks = LPJT(n_components=6, random_state=0).fit(blocks, labels, {k: lazy(v, 150) for k, v in targets.items()})
+    on_blocks = one_setting(n_components=6, random_state=0).fit(
+        blocks, labels, {k: lazy(v, 150) for k, v in targets.items()}
+    )
     assert sine(in_memory, on_blocks) < 1e-6
     for name, rows in targets.items():
         assert on_blocks.transduction_[name].shape == (len(rows),)
@@ -130,7 +132,7 @@ def test_more_columns_than_rows():
 
 def test_no_shift_is_found_there_too():
     X, y, _, _ = overlapping()
-    in_memory, on_blocks = both(X[:450], y[:450], X[450:])
+    in_memory, on_blocks = both(X[:450], y[:450], X[450:], candidates=None)
     assert not in_memory.adapted_
     assert not on_blocks.adapted_
     assert agreement(in_memory, on_blocks) == 1
@@ -156,8 +158,8 @@ def test_predictions_of_dask_arrays_are_lazy():
 
 def test_the_predictor_holds_a_sample():
     X, y, X_target, y_target = shifted_pair(n_source=600, n_target=500)
-    _, model = both(X, y, X_target, sample_size=50)
-    assert len(model._predictors["target"].rows) == 100
+    _, model = both(X, y, X_target, sample_size=50, make=one_setting)
+    assert len(model._predictors["target"].predictor.rows) == 100
     assert np.mean(model.predict(X_target) == y_target) > 0.9
 
 
@@ -181,7 +183,7 @@ def fit(X, y=None, X_target=None, **parameters):
     n = X.shape[0]
     y = np.arange(n) % 2 if y is None else y
     X_target = X if X_target is None else X_target
-    return LPJT(**parameters).fit(X, y, X_target)
+    return one_setting(**parameters).fit(X, y, X_target)
 
 
 ROWS = np.random.default_rng(0).normal(size=(30, 4))
@@ -222,7 +224,7 @@ def test_faults_are_told_with_a_remedy(make, parameters, error, words):
     X = make()
     y = np.arange(30) % 2 if X.ndim == 2 and X.shape[0] != 1 else np.zeros(X.shape[0])
     with pytest.raises(error, match=words):
-        LPJT(**parameters).fit(X, y, lazy(ROWS, 10))
+        one_setting(**parameters).fit(X, y, lazy(ROWS, 10))
 
 
 def test_faults_of_labels():
@@ -235,7 +237,7 @@ def test_faults_of_labels():
     with pytest.raises(ValueError, match=r"y has no label .* at row 25"):
         fit(X, da.from_array(np.where(np.arange(30) == 25, np.nan, y), chunks=10))
     with pytest.raises(ValueError, match="y_target holds labels unknown to the source: 7"):
-        LPJT().fit(X, y, X, da.from_array(np.where(np.arange(30) == 25, 7, y), chunks=10))
+        one_setting().fit(X, y, X, da.from_array(np.where(np.arange(30) == 25, 7, y), chunks=10))
     with pytest.raises(ValueError, match="one dimension"):
         fit(X, da.from_array(np.column_stack([y, y]), chunks=10))
     with pytest.warns(UserWarning, match="Only one source row has the label 5"):
@@ -245,9 +247,9 @@ def test_faults_of_labels():
 def test_faults_of_the_call():
     X = lazy(ROWS, 10)
     with pytest.raises(ValueError, match="needs X_target"):
-        LPJT().fit(X, np.arange(30) % 2)
+        one_setting().fit(X, np.arange(30) % 2)
     with pytest.raises(ValueError, match="`sample_domain` cannot be given with Dask arrays"):
-        LPJT().fit(X, np.arange(30) % 2, sample_domain=np.arange(30) - 15)
+        one_setting().fit(X, np.arange(30) % 2, sample_domain=np.arange(30) - 15)
 
 
 def test_a_frame_is_told_how_to_become_an_array():
@@ -324,7 +326,7 @@ def test_a_domain_on_disk_beside_dask_arrays(tmp_path):
     X, y, X_target, _ = overlapping()
     with h5py.File(tmp_path / "rows.h5", "w") as file:
         file["target"] = X_target.astype(np.float32)
-        on_disk = LPJT(n_components=6, random_state=0).fit(lazy(X, 250), y, file["target"])
+        on_disk = one_setting(n_components=6, random_state=0).fit(lazy(X, 250), y, file["target"])
         found = on_disk.transduction_.compute()
-    in_memory = LPJT(n_components=6, random_state=0).fit(X, y, X_target.astype(np.float32))
+    in_memory = one_setting(n_components=6, random_state=0).fit(X, y, X_target.astype(np.float32))
     np.testing.assert_array_equal(found, in_memory.transduction_)

@@ -20,7 +20,7 @@ import psutil
 from distributed import Client, LocalCluster
 
 from lazy import agreement, lazy, overlapping, sine
-from lpjt import LPJT
+from problems import one_setting
 
 pytestmark = pytest.mark.slow
 
@@ -53,12 +53,14 @@ def undisturbed(client, problem):
 def fit(problem, **parameters):
     X, y, X_target, _ = problem
     rows, target = lazy(X, 500), lazy(X_target, 450)
-    return LPJT(n_components=6, landmark_ratio=0.5, sample_size=600, random_state=0, **parameters).fit(rows, y, target)
+    return one_setting(n_components=6, landmark_ratio=0.5, sample_size=600, random_state=0, **parameters).fit(
+        rows, y, target
+    )
 
 
 def test_two_workers_agree_with_memory(undisturbed, problem):
     X, y, X_target, _ = problem
-    in_memory = LPJT(n_components=6, landmark_ratio=0.5, sample_size=600, random_state=0).fit(X, y, X_target)
+    in_memory = one_setting(n_components=6, landmark_ratio=0.5, sample_size=600, random_state=0).fit(X, y, X_target)
     assert sine(in_memory, undisturbed) < 1e-6
     assert agreement(in_memory, undisturbed) >= 0.999
     assert isinstance(undisturbed.transduction_, da.Array)

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from lpjt import LPJT, Kernel, Propagation
-from problems import masked, shifted_pair, widened
+from problems import masked, one_setting, shifted_pair, widened
 
 
 @pytest.fixture
@@ -27,12 +27,13 @@ def pair():
 def fit(*args, sample_domain=None, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        make = parameters.pop("make", LPJT)
+        make = parameters.pop("make", one_setting)
         return make(**{"random_state": 0, **parameters}).fit(*args, sample_domain=sample_domain)
 
 
 MODES = {
-    "default": {},
+    "default": {"make": LPJT},
+    "one setting": {},
     "landmarks": {"landmark_ratio": 0.5},
     "binary graphs": {"graph_weights": "binary"},
     "fixed bandwidth": {"graph_weights": 0.3},
@@ -110,7 +111,7 @@ def test_different_widths_without_labels_is_a_guess_and_says_so(pair, start):
         pytest.importorskip("ot", reason="POT is needed for Gromov-Wasserstein")
     X, y, X_target, _ = pair
     with pytest.warns(UserWarning, match="which is a guess"):
-        model = LPJT(random_state=0, start=start).fit(X, y, widened(X_target, 12))
+        model = one_setting(random_state=0, start=start).fit(X, y, widened(X_target, 12))
     assert set(model.transduction_) <= set(y)
 
 
@@ -222,7 +223,7 @@ def test_history_callback_and_printing(pair, capsys):
 def test_not_converging_is_a_warning_with_a_number_and_a_knob(pair):
     X, y, X_target, _ = shifted_pair(apart=1.5)
     with pytest.warns(ConvergenceWarning, match=r"still changed for \d+ of 75 target rows after max_iter=1 iterations"):
-        LPJT(random_state=0, max_iter=1, tol=0, safeguard=False).fit(X, y, X_target)
+        one_setting(random_state=0, max_iter=1, tol=0, safeguard=False).fit(X, y, X_target)
 
 
 def test_landmark_weights_keep_their_mean_in_each_class(pair):
@@ -253,17 +254,17 @@ def test_without_a_target_it_is_a_plain_classifier(pair):
 
 def test_fit_predict_and_fit_transform(pair):
     X, y, X_target, _ = pair
-    model = LPJT(random_state=0)
+    model = one_setting(random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert_array_equal(model.fit_predict(X, y, X_target), model.transduction_)
-        assert_allclose(LPJT(random_state=0).fit_transform(X, y, X_target), model.transform(X, domain="source"))
+        assert_allclose(one_setting(random_state=0).fit_transform(X, y, X_target), model.transform(X, domain="source"))
 
 
 @pytest.mark.parametrize("make", [LPJT.paper, LPJT.authors])
 def test_constructors_keep_what_is_given(make):
     """A value that happens to be the default's is kept too."""
-    defaults = LPJT().get_params(deep=False)
+    defaults = one_setting().get_params(deep=False)
     for name, value in defaults.items():
         assert make(**{name: value}).get_params(deep=False)[name] == value
     model = make(max_iter=10, random_state=0)
@@ -278,19 +279,19 @@ def test_the_authors_program_departs_from_the_paper_after_cloning_and_pickling()
     found = pickle.loads(pickle.dumps(model)).fit(X, y, X_target)
     assert_array_equal(found.label_distributions_, expected.label_distributions_)
     assert_array_equal(found.weights_target_, 1)  # the program weighs the source alone
-    same_values = LPJT(**model.get_params(deep=False)).fit(X, y, X_target)
+    same_values = one_setting(**model.get_params(deep=False)).fit(X, y, X_target)
     assert same_values.weights_target_.std() > 0
 
 
 def test_nested_parameters_can_be_searched():
-    model = LPJT(classifier=Propagation(), kernel=Kernel("rbf"))
+    model = one_setting(classifier=Propagation(), kernel=Kernel("rbf"))
     model.set_params(classifier__n_neighbors=7, kernel__gamma=0.5)
     assert (model.classifier.n_neighbors, model.kernel.gamma) == (7, 0.5)
     assert clone(model).get_params()["kernel__gamma"] == 0.5
     with pytest.raises(ValueError, match="'n_neighbors' parameter of Propagation must be"):
-        LPJT(classifier=Propagation(0)).fit(*shifted_pair()[:3])
+        one_setting(classifier=Propagation(0)).fit(*shifted_pair()[:3])
     with pytest.raises(ValueError, match="'gamma' parameter of Kernel must be"):
-        LPJT(kernel=Kernel("rbf", gamma=-1)).fit(*shifted_pair()[:3])
+        one_setting(kernel=Kernel("rbf", gamma=-1)).fit(*shifted_pair()[:3])
 
 
 def test_a_kernel_is_cut_as_linear_coordinates_are():
@@ -318,6 +319,7 @@ def test_columns_in_another_order_give_the_same_labels():
 def test_the_paper_is_as_printed():
     """Section IV for SURF features; what the paper does not name is the default's."""
     printed = {
+        "kernel": "linear",
         "n_components": 40,
         "locality_weight": 0.001,
         "variance_weight": 0.1,
@@ -330,7 +332,9 @@ def test_the_paper_is_as_printed():
         "sample_size": None,
     }
     model = LPJT.paper()
-    assert {**LPJT().get_params(deep=False), **printed, "classifier": model.classifier} == model.get_params(deep=False)
+    assert {**one_setting().get_params(deep=False), **printed, "classifier": model.classifier} == model.get_params(
+        deep=False
+    )
     assert model.classifier.get_params() == {
         "n_neighbors": 5, "unit_length": False, "anchored": False, "class_mass": True,
     }  # fmt: skip
@@ -339,6 +343,7 @@ def test_the_paper_is_as_printed():
 def test_the_authors_program_is_as_published():
     """The values of its demonstration."""
     published = {
+        "kernel": "linear",
         "n_components": 25,
         "locality_weight": 0.05,
         "variance_weight": 1.0,
@@ -352,7 +357,7 @@ def test_the_authors_program_is_as_published():
         "sample_size": None,
     }
     model = LPJT.authors()
-    expected = {**LPJT().get_params(deep=False), **published, "classifier": model.classifier}
+    expected = {**one_setting().get_params(deep=False), **published, "classifier": model.classifier}
     assert expected == model.get_params(deep=False)
     assert model.classifier.nu == 0.5
 

@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from lpjt import LPJT, Kernel, NuSVM, Propagation
 from lpjt._threads import n_threads
+from lpjt.core.coordinates import to_coordinates
 from problems import shifted_pair, widened
 
 CLASSES = {"LPJT": LPJT, "Propagation": Propagation, "NuSVM": NuSVM, "Kernel": Kernel}
@@ -75,7 +76,8 @@ def run(check, make, monkeypatch, capsys):
 
 
 def fit(model, X=X, y=y, X_target=X_target, y_target=None):
-    return model.set_params(random_state=0).fit(X, y, X_target, y_target)
+    """One setting, so that a parameter acts alone."""
+    return model.set_params(random_state=0, candidates=None, refine=False).fit(X, y, X_target, y_target)
 
 
 def spy(monkeypatch, target):
@@ -304,6 +306,36 @@ def not_anchored_is_the_harmonic_solution(make):
     assert np.abs(free - anchored).max() > 0.01
 
 
+@case("LPJT.candidates")
+def candidates_are_tried_unless_there_are_none(make):
+    tried = make(random_state=0, candidates="auto").fit(X, y, X_target)
+    assert sum(record["chosen"] for record in tried.candidates_) == 1
+    assert {record["view"] for record in tried.candidates_} == {"standard", "source", "joint", "unit", "none"}
+    assert make(random_state=0, candidates=None).fit(X, y, X_target).candidates_ == []
+
+
+@case("LPJT.refine")
+def a_regression_takes_part_in_the_labels(make):
+    alone, refined = (
+        make(random_state=0, candidates=None, refine=value).fit(X, y, X_target) for value in (False, True)
+    )
+    assert np.abs(alone.label_distributions_ - refined.label_distributions_).max() > 0.01
+    regression = refined._predictors["target"].parts[1]
+    coordinates = to_coordinates(X_target, refined._coordinates["target"])
+    mixed = regression.distributions_of(coordinates) + alone.label_distributions_ / 2
+    assert_allclose(refined.label_distributions_, mixed / mixed.sum(axis=1, keepdims=True), atol=1e-9)
+
+
+@case("LPJT.target_proportions")
+def masses_are_drawn_to_the_given_proportions(make):
+    def share_of_first(value):
+        model = fit(make(target_proportions=value))
+        return np.mean(model.transduction_ == 0)
+
+    assert share_of_first({0: 0.8, 1: 0.1, 2: 0.1}) > share_of_first("source") + 0.05
+    assert share_of_first([0.05, 0.475, 0.475]) < share_of_first("source") - 0.05
+
+
 @case("Propagation.class_mass")
 def class_masses_are_those_of_the_source(make):
     """With the masses of a source of equal classes, a target of one large class is given more of the small ones."""
@@ -422,7 +454,7 @@ def sampled_rows_are_counted(make):
         model = fit(make(sample_size=n))
         assert {name: np.size(rows) for name, rows in model.sample_.items()} == {"source": n, "target": n}
         assert_array_equal(np.bincount(y[model.sample_["source"]]), n // 3)
-        assert len(model._predictors["target"].rows) == 2 * n
+        assert len(model._predictors["target"].predictor.rows) == 2 * n
         assert len(model.transduction_) == len(X_target)
     assert fit(make(sample_size=None)).sample_ == {"source": None, "target": None}
 

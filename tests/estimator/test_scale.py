@@ -11,19 +11,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lpjt import LPJT, _threads
+from lpjt import _threads
 from lpjt.core import blocks, coordinates, moments
 from lpjt.core.blocks import row_blocks, sum_blocks
 from lpjt.core.coordinates import principal_basis, to_coordinates
 from lpjt.core.scaling import Scaling, fit_scaling, scale_rows, scale_to_float32
 from lpjt.fitting.memory import read_limit
-from problems import shifted_pair
+from problems import one_setting, shifted_pair
 
 X, y, X_target, y_target = shifted_pair(n_source=300, n_target=240, width=12)
 
 
 def labels(X=X, X_target=X_target, **parameters):
-    return LPJT(random_state=0, **parameters).fit(X, y, X_target).transduction_
+    return one_setting(random_state=0, **parameters).fit(X, y, X_target).transduction_
 
 
 # Rows in blocks
@@ -94,13 +94,13 @@ def test_nothing_is_lost_unless_asked():
 
 
 def test_n_coordinates():
-    model = LPJT(n_coordinates=5, n_components=4, random_state=0).fit(X, y, X_target)
+    model = one_setting(n_coordinates=5, n_components=4, random_state=0).fit(X, y, X_target)
     assert {P.shape[0] for P in model.projections_.values()} == {5}
     assert np.mean(model.transduction_ == y_target) > 0.9
-    every = LPJT(n_coordinates=None, n_components=4, random_state=0).fit(X, y, X_target)
+    every = one_setting(n_coordinates=None, n_components=4, random_state=0).fit(X, y, X_target)
     assert {P.shape[0] for P in every.projections_.values()} == {12}
     with pytest.raises(ValueError, match="n_coordinates"):
-        LPJT(n_coordinates=0).fit(X, y, X_target)
+        one_setting(n_coordinates=0).fit(X, y, X_target)
 
 
 # Rows on disk
@@ -118,7 +118,7 @@ def test_hdf5_rows(tmp_path, monkeypatch):
     with h5py.File(tmp_path / "rows.h5", "w") as file:
         source = file.create_dataset("source", data=X, chunks=(32, 12))
         target = file.create_dataset("target", data=X_target.astype(np.float32), chunks=(32, 12))
-        model = LPJT(random_state=0).fit(source, y, target)
+        model = one_setting(random_state=0).fit(source, y, target)
         assert_array_equal(model.transduction_, labels(X_target=X_target.astype(np.float32)))
         assert_array_equal(model.predict(target), model.predict(X_target.astype(np.float32)))
 
@@ -127,7 +127,7 @@ def test_new_rows_on_disk_have_the_columns_of_the_target_of_fit(tmp_path):
     h5py, pd = pytest.importorskip("h5py"), pytest.importorskip("pandas")
     names = [f"column {i}" for i in range(X.shape[1])]
     source, target = pd.DataFrame(X, columns=names), pd.DataFrame(X_target, columns=names)[names[::-1]]
-    model = LPJT(random_state=0, max_iter=2, tol=1.0).fit(source, y, target)
+    model = one_setting(random_state=0, max_iter=2, tol=1.0).fit(source, y, target)
     with h5py.File(tmp_path / "rows.h5", "w") as file:
         file["target"] = target.to_numpy()
         with pytest.warns(UserWarning, match="does not have valid feature names"):
@@ -166,7 +166,7 @@ def test_rows_on_disk_are_read_in_any_order(monkeypatch):
 def test_bad_rows_on_disk(tmp_path, data, error, message):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "rows.h5", "w") as file, pytest.raises(error, match=message):
-        LPJT().fit(X, y, file.create_dataset("rows", data=data, chunks=True))
+        one_setting().fit(X, y, file.create_dataset("rows", data=data, chunks=True))
 
 
 # Memory
@@ -193,12 +193,12 @@ def test_limits_in_words(limit, expected):
 @pytest.mark.parametrize("limit", ["much", "4GB free", "-1MB", "0GB", ""])
 def test_limits_that_are_none(limit):
     with pytest.raises(ValueError, match="memory_limit"):
-        LPJT(memory_limit=limit).fit(X, y, X_target)
+        one_setting(memory_limit=limit).fit(X, y, X_target)
 
 
 def test_a_limit_too_small_says_the_least_that_works():
     with pytest.raises(ValueError, match="needs at least") as info:
-        LPJT(memory_limit="100kB").fit(X, y, X_target)
+        one_setting(memory_limit="100kB").fit(X, y, X_target)
     least = str(info.value).split("at least ")[1].split()[0]
     assert_array_equal(labels(memory_limit=least), labels())
 
@@ -229,11 +229,12 @@ def watch():
 
 
 def fit(**parameters):
-    model = LPJT(random_state=0, neighbor_search="approximate", max_iter=2, n_jobs=1, sample_size=size, **parameters)
+    common = {"random_state": 0, "neighbor_search": "approximate", "max_iter": 2, "n_jobs": 1, "sample_size": size}
+    model = one_setting(**common, **parameters)
     return model.fit(X[:n], y[:n], X[n:])
 
 
-LPJT(neighbor_search="approximate").fit(X[:100], y[:100], X[n:n + 100])
+one_setting(neighbor_search="approximate").fit(X[:100], y[:100], X[n:n + 100])
 peaks, done = [], False
 start = anonymous()
 thread = threading.Thread(target=watch)
@@ -275,7 +276,9 @@ def test_coordinates_in_a_file_change_nothing(monkeypatch, tmp_path):
     parts = [np.repeat(part @ wide, 12, axis=0) for part in (X, X_target)]
     parts = [part + 0.1 * np.random.default_rng(1).normal(size=part.shape) for part in parts]
     plain, filed = (
-        LPJT(random_state=0, n_coordinates=None, memory_limit=limit, n_jobs=1).fit(parts[0], np.repeat(y, 12), parts[1])
+        one_setting(random_state=0, n_coordinates=None, memory_limit=limit, n_jobs=1).fit(
+            parts[0], np.repeat(y, 12), parts[1]
+        )
         for limit in (None, "27MB")
     )
     assert made
@@ -301,7 +304,7 @@ def test_n_jobs_sets_the_threads(n_jobs):
         seen.append([openmp, blas_threads(), _threads.n_threads()])
 
     before = [pool["num_threads"] for pool in threadpool_info()]
-    LPJT(n_jobs=n_jobs, callback=look, max_iter=1).fit(X, y, X_target)
+    one_setting(n_jobs=n_jobs, callback=look, max_iter=1).fit(X, y, X_target)
     wanted = os.cpu_count() if n_jobs == -1 else n_jobs
     assert seen == [[{wanted}, {1}, wanted]]
     assert [pool["num_threads"] for pool in threadpool_info()] == before
@@ -366,7 +369,7 @@ def test_blocks_hold_each_row_once(n, width, n_jobs):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_labels_do_not_depend_on_the_threads(dtype):
-    fits = [LPJT(n_jobs=n, random_state=0).fit(X.astype(dtype), y, X_target.astype(dtype)) for n in (1, 2, 3)]
+    fits = [one_setting(n_jobs=n, random_state=0).fit(X.astype(dtype), y, X_target.astype(dtype)) for n in (1, 2, 3)]
     for fitted in fits[1:]:
         assert_array_equal(fitted.transduction_, fits[0].transduction_)
         assert_allclose(fitted.history_[-1]["objective"], fits[0].history_[-1]["objective"], rtol=1e-3)

@@ -8,13 +8,13 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.svm import LinearSVC
 
-from lpjt import LPJT, Propagation
+from lpjt import Propagation
 from lpjt.domains import open_domains
 from lpjt.engines import LocalEngine
 from lpjt.fitting import fit_domains
 from lpjt.fitting.sampling import share_out
 from lpjt.parameters import make_plan
-from problems import masked, shifted_pair, widened
+from problems import masked, one_setting, shifted_pair, widened
 
 X, y, X_target, y_target = shifted_pair(apart=1.5)
 
@@ -22,7 +22,7 @@ X, y, X_target, y_target = shifted_pair(apart=1.5)
 def fit(*domains, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return LPJT(**{"random_state": 0, **parameters}).fit(*domains)
+        return one_setting(**{"random_state": 0, **parameters}).fit(*domains)
 
 
 def calls_of(monkeypatch, owner, name):
@@ -52,8 +52,8 @@ def test_results_are_held_by_the_engine(sampled):
             return values.tolist()
 
     domains = open_domains(X, y, X_target)
-    given = LPJT(random_state=0, sample_size=30 if sampled else None).get_params(deep=False)
-    plan = make_plan(given, n_classes=3, one_width=True, n_rows=len(X))
+    given = one_setting(random_state=0, sample_size=30 if sampled else None).get_params(deep=False)
+    plan = make_plan(given, classes=np.arange(3), one_width=True, n_rows=len(X))
     outcome = fit_domains(domains, plan, Marking())
     assert all(isinstance(part, list) for part in outcome.weights)
     assert all(isinstance(part, list) != sampled for part in outcome.distributions)  # a shard's answer is held there
@@ -145,10 +145,10 @@ def test_two_sampled_rows_per_class_are_enough():
 def test_a_guess_is_told_only_where_one_was_made():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        LPJT(random_state=0).fit(X, y, X_target)
+        one_setting(random_state=0).fit(X, y, X_target)
     assert not any("which is a guess" in str(warning.message) for warning in caught)
     with pytest.warns(UserWarning, match="which is a guess"):
-        LPJT(random_state=0).fit(X, y, widened(X_target, 20))
+        one_setting(random_state=0).fit(X, y, widened(X_target, 20))
 
 
 def test_given_labels_of_the_first_class_are_kept():

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lpjt import LPJT, Kernel
+from lpjt import Kernel
 from lpjt.core.blocks import DENSE_ENTRIES
+from problems import one_setting
 
 FEW, MANY = 1200, 4800  # rows a domain
 WIDTH, N_CLASSES = 8, 3
@@ -65,7 +66,7 @@ def fit_and_predict(data, parameters):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # two passes are too few to end in, which does not matter here
-            model = LPJT(**arguments).fit(*data)
+            model = one_setting(**arguments).fit(*data)
             model.predict(data[2])
         return model, tracemalloc.get_traced_memory()[1]
     finally:

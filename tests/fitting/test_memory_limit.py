@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lpjt import LPJT, Kernel
+from lpjt import Kernel
 from lpjt.core import blocks
 from lpjt.core.coordinates import principal_basis
 from lpjt.core.scaling import fit_scaling
@@ -16,6 +16,7 @@ from lpjt.domains import Domain, Domains
 from lpjt.fitting.candidate import bound_coordinates
 from lpjt.fitting.memory import _principal, within_memory
 from lpjt.parameters import make_plan
+from problems import one_setting
 
 N_CLASSES = 3
 
@@ -31,9 +32,9 @@ def domains(*sizes, width=50, n_sources=1, dtype=np.float64):
 
 
 def plan_for(rows, **parameters):
-    given = LPJT(**{"n_components": 10, "n_coordinates": 30, **parameters}).get_params(deep=False)
+    given = one_setting(**{"n_components": 10, "n_coordinates": 30, **parameters}).get_params(deep=False)
     largest = max(d.X.shape[0] for d in rows.all)
-    return make_plan(given, n_classes=N_CLASSES, one_width=True, n_rows=largest)
+    return make_plan(given, classes=np.arange(N_CLASSES), one_width=True, n_rows=largest)
 
 
 def needed(rows, labelled=None, **parameters):

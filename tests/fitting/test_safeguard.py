@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from lpjt import LPJT, Propagation
+from lpjt import Propagation
 from lpjt.fitting import adapt
 from lpjt.selection import evidence
-from problems import masked, shifted_pair, widened
+from problems import masked, one_setting, shifted_pair, widened
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_halves_of_one_domain_are_not_adapted(digits, kind):
     shares = {"same": np.ones(10), "proportions": np.geomspace(1, 0.1, 10), "missing": np.r_[0, 0, np.ones(8)]}[kind]
     X_target, y_target = thinned(X_target, y_target, shares)
     with pytest.warns(UserWarning, match="No shift found"):
-        model = LPJT(random_state=0).fit(X_source, y_source, X_target)
+        model = one_setting(random_state=0).fit(X_source, y_source, X_target)
     assert not model.adapted_
     without = KNeighborsClassifier(1).fit(X_source, y_source).score(X_target, y_target)
     assert np.mean(model.transduction_ == y_target) >= without - 0.01
@@ -49,7 +49,7 @@ def test_a_shifted_target_of_other_proportions_is_not_bent_to_the_source(digits,
     moved = (images + np.roll(images, 1, axis=2)).reshape(-1, 64)  # every stroke drawn twice as broad
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LPJT(random_state=0).fit(X[:800], y[:800], moved)
+        model = one_setting(random_state=0).fit(X[:800], y[:800], moved)
     without = KNeighborsClassifier(1).fit(X[:800], y[:800]).score(moved, y_target)
     assert model.adapted_
     assert np.mean(model.transduction_ == y_target) >= without - 0.01
@@ -83,9 +83,9 @@ def test_a_collapse_is_seen_and_an_earlier_labelling_returned(locality_weight, r
     given = {"locality_weight": locality_weight, "variance_weight": 1.0, "coupling_weight": 0.0, "classifier": rule}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        collapsed = LPJT(20, random_state=0, safeguard=False, **given).fit(X[:300], y[:300], X_target)
+        collapsed = one_setting(20, random_state=0, safeguard=False, **given).fit(X[:300], y[:300], X_target)
     with pytest.warns(UserWarning, match=f"Adaptation got worse after {returned}"):
-        guarded = LPJT(20, random_state=0, **given).fit(X[:300], y[:300], X_target)
+        guarded = one_setting(20, random_state=0, **given).fit(X[:300], y[:300], X_target)
     left = [evidence.effective_classes(model.label_distributions_) for model in (collapsed, guarded)]
     right = [np.mean(model.transduction_ == y_target) for model in (collapsed, guarded)]
     assert left[0] < 2
@@ -111,7 +111,7 @@ def test_the_iteration_before_a_class_is_lost_is_returned(monkeypatch, safeguard
         return np.eye(n_classes)[answer]
 
     monkeypatch.setattr(Propagation, "classify", decline)
-    model = LPJT(random_state=0, scaling="standard", max_iter=5, safeguard=safeguard)
+    model = one_setting(random_state=0, scaling="standard", max_iter=5, safeguard=safeguard)
     if not safeguard:
         with pytest.warns(UserWarning, match="still changed"):
             model.fit(X, y, X_target)
@@ -134,7 +134,7 @@ def test_the_start_is_kept_if_every_iteration_loses_the_classes(monkeypatch):
     X, y, X_target, y_target = shifted_pair()
     monkeypatch.setattr(Propagation, "classify", one_class)
     with pytest.warns(UserWarning, match="effective number of classes fell from 3.0 to 1.0"):
-        model = LPJT(random_state=0).fit(X, y, X_target)
+        model = one_setting(random_state=0).fit(X, y, X_target)
     assert not model.adapted_
     assert np.mean(model.transduction_ == y_target) > 0.9
     assert np.mean(model.predict(X_target) == y_target) > 0.9
@@ -155,7 +155,7 @@ def test_scaling_is_chosen_by_what_shows_the_classes():
     X, X_target = (np.column_stack([part, 1e4 * rng.normal(size=len(part))]) for part in (X, X_target))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LPJT(random_state=0).fit(X, y, X_target)
+        model = one_setting(random_state=0).fit(X, y, X_target)
     assert model.scaling_ == "standard"
     assert np.mean(model.transduction_ == y_target) > 0.85
 
@@ -167,7 +167,7 @@ def test_first_labels_of_domains_of_any_width_label_new_rows(monkeypatch):
     given = {"wide": masked(y_target, 8), "narrow": masked(y_target, 8)}
     monkeypatch.setattr(adapt, "_best_iteration", lambda candidate: None)
     with pytest.warns(UserWarning, match="got worse after the start"):
-        model = LPJT(random_state=0, n_coordinates=6).fit({"source": X}, {"source": y}, targets, given)
+        model = one_setting(random_state=0, n_coordinates=6).fit({"source": X}, {"source": y}, targets, given)
     assert not model.adapted_
     assert {P.shape[0] for P in model.projections_.values()} == {6}
     assert len({id(predictor) for predictor in model._predictors.values()}) == 3
@@ -179,7 +179,7 @@ def test_first_labels_of_domains_of_any_width_label_new_rows(monkeypatch):
 def test_sources_of_any_width_are_learned_each_by_itself():
     X, y, _, _ = shifted_pair(n_source=200, width=10)
     sources, labels = {"a": X[:100], "b": widened(X[100:], 16)}, {"a": y[:100], "b": y[100:]}
-    model = LPJT(random_state=0, n_coordinates=None).fit(sources, labels)
+    model = one_setting(random_state=0, n_coordinates=None).fit(sources, labels)
     assert model._predictors["a"].rows.shape == (100, 10)
     assert model._predictors["b"].rows.shape == (100, 16)
     for name in sources:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from lpjt import LPJT, Propagation
+from lpjt import Propagation
 from lpjt.core.propagation import unit_rows
 from lpjt.domains import open_domains
 from lpjt.fitting import whole
@@ -16,7 +16,7 @@ from lpjt.fitting.adapt import adapt
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.sampling import draw_by_class, draw_sample, share_out
 from lpjt.parameters import make_plan
-from problems import masked, shifted_pair, widened
+from problems import masked, one_setting, shifted_pair, widened
 
 
 def rng():
@@ -62,7 +62,7 @@ def test_a_class_of_one_row_is_drawn():
 
 def test_small_domains_are_fitted_on_all_their_rows():
     X, y, X_target, _ = shifted_pair(apart=1.5)
-    one, other = (LPJT(random_state=0, sample_size=size).fit(X, y, X_target) for size in ("auto", None))
+    one, other = (one_setting(random_state=0, sample_size=size).fit(X, y, X_target) for size in ("auto", None))
     assert_array_equal(one.label_distributions_, other.label_distributions_)
 
 
@@ -78,8 +78,8 @@ OVERLAPPING = shifted_pair(n_source=3000, n_target=2500, width=12, n_classes=4, 
 def test_a_sample_is_as_accurate_as_every_row():
     """Within half a point, and far above the votes of the sample alone."""
     X, y, X_target, y_target = OVERLAPPING
-    whole = quiet(LPJT(random_state=0), X, y, X_target)
-    sampled = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target)
+    whole = quiet(one_setting(random_state=0), X, y, X_target)
+    sampled = quiet(one_setting(random_state=0, sample_size=800), X, y, X_target)
     accuracy = [100 * np.mean(model.transduction_ == y_target) for model in (whole, sampled)]
     assert accuracy[0] > 85
     assert abs(accuracy[0] - accuracy[1]) <= 0.5
@@ -89,7 +89,7 @@ def test_a_sample_is_as_accurate_as_every_row():
 def test_labels_come_from_one_propagation_over_all_rows():
     """The rows of the sample have no part in the last labelling beyond the projections."""
     X, y, X_target, _ = OVERLAPPING
-    model = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target)
+    model = quiet(one_setting(random_state=0, sample_size=800), X, y, X_target)
     Z = np.vstack([model.transform(X, "source"), model.transform(X_target)]).astype(np.float32)
     labels = np.concatenate([y, np.full(len(X_target), -1)])
     F = Propagation().classify(Z, labels, None, 4)
@@ -100,9 +100,9 @@ def test_shards_are_spreads_of_all_rows(monkeypatch):
     """A target sorted by class: shards of neighbouring rows would hold one class each and be bent to four."""
     X, y, X_target, y_target = OVERLAPPING
     order = np.argsort(y_target, kind="stable")
-    whole = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target[order])
+    whole = quiet(one_setting(random_state=0, sample_size=800), X, y, X_target[order])
     monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", 700)
-    shards = quiet(LPJT(random_state=0, sample_size=800), X, y, X_target[order])
+    shards = quiet(one_setting(random_state=0, sample_size=800), X, y, X_target[order])
     accuracy = [100 * np.mean(model.transduction_ == y_target[order]) for model in (whole, shards)]
     assert abs(accuracy[0] - accuracy[1]) <= 2
     assert not np.array_equal(whole.label_distributions_, shards.label_distributions_)
@@ -114,7 +114,7 @@ def test_shards_are_spreads_of_all_rows(monkeypatch):
 def test_given_labels_are_kept_beyond_the_sample(parameters):
     X, y, X_target, y_target = OVERLAPPING
     given = masked(y_target, 5)
-    model = quiet(LPJT(random_state=0, sample_size=100, **parameters), X, y, X_target, given)
+    model = quiet(one_setting(random_state=0, sample_size=100, **parameters), X, y, X_target, given)
     known = given >= 0
     assert_array_equal(model.transduction_[known], y_target[known])
     assert_array_equal(model.label_distributions_[known].max(axis=1), 1)
@@ -126,7 +126,7 @@ def test_different_widths_and_several_domains():
     targets = {"a": widened(X_target[:1200], 20), "b": X_target[1200:]}
     given = {"a": masked(y_target[:1200], 3)}
     sources, labels = {"s": X[:1400], "r": X[1400:]}, {"s": y[:1400], "r": y[1400:]}
-    model = quiet(LPJT(random_state=0, sample_size=400), sources, labels, targets, given)
+    model = quiet(one_setting(random_state=0, sample_size=400), sources, labels, targets, given)
     assert {name: len(rows) for name, rows in model.sample_.items()} == dict.fromkeys("srab", 400)
     assert np.mean(model.transduction_["b"] == y_target[1200:]) > 0.8
     assert np.mean(model.transduction_["a"] == y_target[:1200]) > 0.6
@@ -136,14 +136,14 @@ def test_a_domain_without_a_shift_is_labelled_whole():
     X, y, _, _ = OVERLAPPING
     order = np.random.default_rng(0).permutation(len(X))
     first, second = order[:1500], order[1500:]
-    model = quiet(LPJT(random_state=0, sample_size=300), X[first], y[first], X[second])
+    model = quiet(one_setting(random_state=0, sample_size=300), X[first], y[first], X[second])
     assert not model.adapted_
     assert_array_equal(model.transduction_, model.predict(X[second]))
 
 
 def test_weights_beyond_the_sample_are_those_of_the_nearest_sampled_row():
     X, y, X_target, _ = OVERLAPPING
-    model = quiet(LPJT(random_state=0, sample_size=400, landmark_ratio=0.5), X, y, X_target)
+    model = quiet(one_setting(random_state=0, sample_size=400, landmark_ratio=0.5), X, y, X_target)
     rows = model.sample_["source"]
     Z = model.transform(X, "source").astype(np.float32)
     nearest = ((Z[:50, None] - Z[rows]) ** 2).sum(axis=2).argmin(axis=1)
@@ -156,24 +156,24 @@ def test_weights_beyond_the_sample_are_those_of_the_nearest_sampled_row():
 def test_rows_on_disk_are_sampled(tmp_path):
     h5py = pytest.importorskip("h5py")
     X, y, X_target, _ = OVERLAPPING
-    expected = quiet(LPJT(random_state=0, sample_size=500), X, y, X_target)
+    expected = quiet(one_setting(random_state=0, sample_size=500), X, y, X_target)
     with h5py.File(tmp_path / "rows.h5", "w") as file:
         parts = [file.create_dataset(name, data=rows) for name, rows in (("s", X), ("t", X_target))]
-        found = quiet(LPJT(random_state=0, sample_size=500), parts[0], y, parts[1])
+        found = quiet(one_setting(random_state=0, sample_size=500), parts[0], y, parts[1])
     assert_array_equal(found.transduction_, expected.transduction_)
 
 
 def test_a_sample_smaller_than_the_classes_is_refused():
     X, y, X_target, _ = OVERLAPPING
     with pytest.raises(ValueError, match=r"sample_size=7 is too small for 4 classes\. Set it to at least 8, two rows"):
-        LPJT(sample_size=7).fit(X, y, X_target)
+        one_setting(sample_size=7).fit(X, y, X_target)
 
 
 def test_a_small_sample_needs_less_memory_than_the_whole():
     X, y, X_target, _ = OVERLAPPING
     with pytest.raises(ValueError, match="lower sample_size, n_coordinates or n_components"):
-        LPJT(memory_limit="17MB", sample_size=None, n_jobs=1).fit(X, y, X_target)
-    model = quiet(LPJT(memory_limit="17MB", sample_size=300, random_state=0, n_jobs=1), X, y, X_target)
+        one_setting(memory_limit="17MB", sample_size=None, n_jobs=1).fit(X, y, X_target)
+    model = quiet(one_setting(memory_limit="17MB", sample_size=300, random_state=0, n_jobs=1), X, y, X_target)
     assert len(model.sample_["target"]) == 300
 
 
@@ -189,14 +189,14 @@ def test_domains_that_are_not_sampled_keep_their_own_weights(monkeypatch):
         return learned[-1]
 
     monkeypatch.setattr(whole, "adapt", spy)
-    model = quiet(LPJT(random_state=0, sample_size=400, landmark_ratio=0.5), X, y, X_target)
+    model = quiet(one_setting(random_state=0, sample_size=400, landmark_ratio=0.5), X, y, X_target)
     assert model.sample_["source"] is None
     assert_array_equal(model.weights_source_, learned[0].weights[0])
 
 
 def test_a_source_alone_has_weights_for_all_rows():
     X, y, _, _ = OVERLAPPING
-    model = quiet(LPJT(random_state=0, sample_size=100), X, y)
+    model = quiet(one_setting(random_state=0, sample_size=100), X, y)
     assert model.weights_source_.shape == y.shape
     assert model.sample_["source"].shape == (100,)
     assert np.mean(model.predict(X) == y) > 0.85
@@ -227,7 +227,7 @@ def test_a_limit_of_memory_counts_the_sample():
     X = np.random.default_rng(0).normal(size=(400, 500))
     domains = open_domains(X, np.arange(400) % 2, X + 1)
     copied = open_domains(X.copy(), np.arange(400) % 2, X + 1)
-    plan = make_plan(LPJT().get_params(deep=False), n_classes=2, one_width=True, n_rows=400)
+    plan = make_plan(one_setting().get_params(deep=False), classes=np.arange(2), one_width=True, n_rows=400)
 
     def least(given):
         with pytest.raises(ValueError, match=r"needs at least (\d+)MB") as raised:

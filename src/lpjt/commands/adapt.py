@@ -11,12 +11,28 @@ from rich.console import Console
 from rich.table import Table
 
 from lpjt._warnings import readable_warnings
+from lpjt.classifiers import Propagation, make_classifier
 from lpjt.commands.output import console, one_line_errors
-from lpjt.estimator import LPJT
+from lpjt.estimator import EVIDENCE, LPJT
 from lpjt.files import SUFFIXES, FileDomain, FileError, check_output, match_columns, read_domain, write_labels
+from lpjt.search import LPJTSearch
 
 _FORMATS = "Formats: " + ", ".join(suffix.lstrip(".") for suffix in SUFFIXES) + "."
 _MAX_CLASSES_SHOWN = 20
+_MAX_CANDIDATES_SHOWN = 6
+_MAX_SETTINGS_SHOWN = 5
+
+#: What `--search` compares; a parameter that has an option of its own is left out if that is given.
+SEARCH_GRID: dict[str, list[Any]] = {
+    "n_components": [10, "auto", 40],
+    "variance_weight": [0.1, 1.0],
+    "classifier__n_neighbors": [5, 15],
+}
+_SEARCH_HELP = (
+    "Choose the parameters without target labels: 10, 20 (or twice the classes) or 40 components, a variance weight of "
+    "0.1 or 1, propagation by 5 or 15 neighbours. What another option sets is not searched."
+)
+
 _PROGRESS = {"n_iter": "iteration", "n_changed": "labels changed:"}
 
 
@@ -44,15 +60,25 @@ def adapt(
         str | None, typer.Option("--id", help="Id column of TARGET; recognised if it has a common name.")
     ] = None,
     n_components: Annotated[int | None, typer.Option(help="Dimensions of the shared space.")] = None,
-    kernel: Annotated[str | None, typer.Option(help="linear, rbf, poly, cosine, laplacian, chi2 or sigmoid.")] = None,
+    kernel: Annotated[
+        str | None, typer.Option(help="auto, linear, rbf, poly, cosine, laplacian, chi2 or sigmoid.")
+    ] = None,
     classifier: Annotated[str | None, typer.Option(help="propagation, harmonic, nn or svm.")] = None,
-    scaling: Annotated[str | None, typer.Option(help="auto, standard, unit, paper or none.")] = None,
+    scaling: Annotated[str | None, typer.Option(help="auto, standard, source, joint, unit, paper or none.")] = None,
+    proportions: Annotated[
+        str | None, typer.Option("--target-proportions", help="auto, source or free: class masses of the target.")
+    ] = None,
+    candidates: Annotated[
+        bool, typer.Option("--candidates/--no-candidates", help="Try several views, masses and kernels.")
+    ] = True,
+    search: Annotated[bool, typer.Option("--search", help=_SEARCH_HELP)] = False,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
     """Label the rows of TARGET from the labelled rows of SOURCE."""
     options = {"n_components": n_components, "kernel": kernel, "classifier": classifier, "scaling": scaling}
-    parameters = {name: value for name, value in options.items() if value is not None}
+    options |= {"target_proportions": proportions, "candidates": "auto" if candidates else None}
+    parameters = {name: value for name, value in options.items() if value is not None or name == "candidates"}
     screen = console(quiet=quiet)
     paths = [source, *(more or [])]
     use_target_labels = target_label is not None
@@ -60,7 +86,13 @@ def adapt(
         check_output(output, [*paths, target])
         domains, notes = read_domains(paths, target, label, target_label, id_column)
         show_files(screen, domains, notes, use_target_labels=use_target_labels)
-        model = fit(screen, domains, {**parameters, "random_state": seed}, use_target_labels=use_target_labels)
+        model = fit(
+            screen,
+            domains,
+            {**parameters, "random_state": seed},
+            use_target_labels=use_target_labels,
+            search=search,
+        )
         confidence = model.label_distributions_.max(axis=1)
         ids, id_name = domains[-1].ids, domains[-1].id_name or "row"
         write_labels(output, model.transduction_, confidence, ids=ids, id_name=id_name)
@@ -96,8 +128,10 @@ def require_labels(domain: FileDomain) -> FileDomain:
     return domain
 
 
-def fit(screen: Console, domains: list[FileDomain], parameters: dict[str, Any], *, use_target_labels: bool) -> LPJT:
-    """Fit on the sources, given as a dict if there are several, and the target."""
+def fit(
+    screen: Console, domains: list[FileDomain], parameters: dict[str, Any], *, use_target_labels: bool, search: bool
+) -> LPJT:
+    """Fit on the sources, given as a dict if there are several, and the target; with the best setting if `search`."""
     *sources, target = domains
     names = source_names(sources)
     X: Any = {name: domain.X for name, domain in zip(names, sources, strict=True)}
@@ -109,11 +143,41 @@ def fit(screen: Console, domains: list[FileDomain], parameters: dict[str, Any], 
         def progress(record: Any) -> None:
             status.update(describe(record))
 
-        model = LPJT(**parameters, callback=progress)
+        model: LPJT | LPJTSearch = LPJT(**parameters, callback=progress)
+        if search:
+            status.update("Searching ...")
+            model = make_search(model, given=parameters)
         model.fit(X, y, target.X, target.y if use_target_labels else None)
     for line in lines:
         print(f"warning: {line}", file=sys.stderr)
-    return model
+    if isinstance(model, LPJT):
+        return model
+    show_settings(screen, model)
+    return model.best_estimator_
+
+
+def make_search(model: LPJT, *, given: Mapping[str, Any]) -> LPJTSearch:
+    """A search for what the command line did not give."""
+    rule = make_classifier(model.classifier)
+    grid = {name: values for name, values in SEARCH_GRID.items() if name not in given}
+    if isinstance(rule, Propagation):
+        model.set_params(classifier=rule)
+    else:
+        del grid["classifier__n_neighbors"]
+    return LPJTSearch(model, grid, random_state=model.random_state)
+
+
+def show_settings(screen: Console, search: LPJTSearch) -> None:
+    """Print the best settings of a search, with the evidence for them."""
+    table = search.cv_results_
+    names = [name for name in table if name.startswith("param_")]
+    shown = ("score", "separation", "reverse", "agreement")
+    grid = Table(title=f"Best of {len(table['params'])} settings, without target labels")
+    for heading in (*names, *shown):
+        grid.add_column(heading.removeprefix("param_"), justify="right")
+    for i in np.argsort(table["rank"], kind="stable")[:_MAX_SETTINGS_SHOWN]:
+        grid.add_row(*(str(table[name][i]) for name in names), *(f"{table[name][i]:.3f}" for name in shown))
+    screen.print(grid)
 
 
 def source_names(sources: list[FileDomain]) -> list[str]:
@@ -167,10 +231,25 @@ def show_summary(screen: Console, model: LPJT, confidence: np.ndarray) -> None:
     screen.print(grid)
     if len(distinct) > _MAX_CLASSES_SHOWN:
         screen.print(f"... and {len(distinct) - _MAX_CLASSES_SHOWN} smaller classes.")
+    show_candidates(screen, model)
     how = f"Adapted in {model.n_iter_} iteration{'s' if model.n_iter_ != 1 else ''}."
     if not model.adapted_:
         how = "Not adapted, because the evidence was against it: these are the labels without adaptation."
     screen.print(f"{how} Mean confidence {confidence.mean():.2f}.")
+    screen.print(model.summary_)
+
+
+def show_candidates(screen: Console, model: LPJT) -> None:
+    """Print the best of the settings that were tried, and the evidence for each."""
+    if not model.candidates_:
+        return
+    grid = Table(title="Candidates, the best first")
+    for heading in ("", "candidate", "view", "masses", "kernel", *EVIDENCE):
+        grid.add_column(heading, justify="right" if heading in EVIDENCE else "left")
+    for record in model.candidates_[:_MAX_CANDIDATES_SHOWN]:
+        setting = [str(record[name] or "") for name in ("candidate", "view", "masses", "kernel")]
+        grid.add_row("*" if record["chosen"] else "", *setting, *(f"{record[name]:.2f}" for name in EVIDENCE))
+    screen.print(grid)
 
 
 def show_score(screen: Console, model: LPJT, target: FileDomain) -> None:

@@ -73,9 +73,13 @@ class Workspace:
 
 def list_neighbors(rows: Sequence[Array], settings: Settings) -> tuple[Neighbors, ...]:
     """Lists of the nearest rows of each row, per domain, for the graphs of any labels."""
+    return tuple(nearest_others(X, count_listed(settings), search=settings.search) for X in rows)
+
+
+def count_listed(settings: Settings) -> int:
+    """Number of nearest rows in each list."""
     listed = LISTED if settings.search == "exact" else LISTED_APPROXIMATELY
-    k = max(listed, 4 * settings.n_neighbors)
-    return tuple(nearest_others(X, k, search=settings.search) for X in rows)
+    return max(listed, 4 * settings.n_neighbors)
 
 
 def prepare(problem: Problem, settings: Settings) -> Workspace:

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from lpjt.classifiers import Averaged, Predictor, Projected, Propagation, Reweighted
 from lpjt.core.alternation import Clock, State
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, begin_candidate
+from lpjt.fitting.candidates import Trial, try_candidates
 from lpjt.fitting.plan import Outcome, Plan
+from lpjt.fitting.refine import calibrate, refine_labels
 from lpjt.fitting.start import GUESS
-from lpjt.fitting.unadapted import all_distributions, keep_first_labels, keep_unshifted
+from lpjt.fitting.unadapted import all_distributions, keep_consensus, keep_first_labels, keep_unshifted
 from lpjt.selection.evidence import effective_classes
 from lpjt.selection.scaling import Scalings, choose_scaling
 from lpjt.selection.unshifted import find_unshifted
@@ -26,6 +29,11 @@ COLLAPSED = 0.5
 
 
 def adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> Outcome:
+    """Fit validated domains and estimate how far to trust the labels; arguments as for `_adapt`."""
+    return calibrate(_adapt(domains, plan, on_record), domains)
+
+
+def _adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> Outcome:
     """Fit validated domains, all of whose rows are in memory or can be read in blocks.
 
     Parameters
@@ -41,19 +49,25 @@ def adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> Ou
     Outcome
     """
     clock, scalings = Clock(), Scalings(domains)
-    if plan.safeguard:
+    trial = None
+    if plan.chooses:
+        trial, plan = try_candidates(domains, plan)
+        clock.lap("candidates")
+        if not trial.adapts:
+            return replace(keep_consensus(domains, plan, trial, scalings), seconds=clock.laps)
+    elif plan.safeguard:
         unshifted = find_unshifted(domains, scalings.of_sources, random_state=plan.random_state)
         clock.lap("shift")
         if unshifted is not None:
             return replace(keep_unshifted(domains, plan, unshifted), seconds=clock.laps)
-    kind = choose_scaling(domains, plan.scalings, scalings)
+    kind = choose_scaling(domains, plan.views, scalings)
     clock.lap("scaling")
     candidate = begin_candidate(domains, plan, kind, scalings.of(kind), clock)
     steady = _iterate(candidate, plan, on_record)
     for record in candidate.records:
         clock.add(record["seconds"])
     clock.skip()
-    outcome = _finish(candidate, plan, steady)
+    outcome = _finish(candidate, plan, steady, trial)
     clock.lap("predictor")
     return replace(outcome, seconds=clock.laps)
 
@@ -71,7 +85,7 @@ def _iterate(candidate: Candidate, plan: Plan, on_record: OnRecord | None) -> bo
             return False
 
 
-def _finish(candidate: Candidate, plan: Plan, steady: bool) -> Outcome:
+def _finish(candidate: Candidate, plan: Plan, steady: bool, trial: Trial | None) -> Outcome:
     assert candidate.last is not None
     state = _best_iteration(candidate) if plan.safeguard else candidate.last
     messages = [GUESS] if candidate.guessed else []
@@ -82,17 +96,34 @@ def _finish(candidate: Candidate, plan: Plan, steady: bool) -> Outcome:
         "messages": messages,
         "n_iter": len(candidate.records),
     }
+    if trial is not None:
+        shared["trial"] = trial
     if state is None:
         return keep_first_labels(candidate, plan, shared)
+    refined = None
+    if plan.refine and isinstance(plan.classifier, Propagation):
+        y_source = np.concatenate(candidate.problem.labels[: candidate.problem.n_sources])
+        named = plan.named_proportions(y_source, candidate.problem.n_classes)
+        refined = refine_labels(candidate.problem, candidate.widths, state.distributions, trial, named)
+    distributions = state.distributions if refined is None else refined.distributions
     Z, y = np.vstack(state.embeddings), np.concatenate(candidate.problem.labels)
-    Y = all_distributions(candidate.problem, state.distributions)
-    predictor = plan.classifier.freeze(Z, y, np.concatenate(state.weights), Y, search=plan.settings.search)
+    Y = all_distributions(candidate.problem, distributions)
+    embedded = plan.classifier.freeze(Z, y, np.concatenate(state.weights), Y, search=plan.settings.search)
+    predictors: list[Predictor] = [Projected(embedded, P) for P in state.projections]
+    if refined is not None:
+        total = 1 + refined.share
+        shares = (refined.share / total, 1 / total)
+        predictors = [Averaged(parts, shares) for parts in zip(predictors, refined.regressions, strict=True)]
+        if refined.factors is not None:
+            predictors = [Reweighted(predictor, refined.factors) for predictor in predictors]
+        shared |= {"regressions": refined.regressions, "share": refined.share, "factors": refined.factors}
     return Outcome(
         coordinates=candidate.maps,
         projections=state.projections,
-        predictors=(predictor,) * len(candidate.maps),
-        distributions=state.distributions,
+        predictors=tuple(predictors),
+        distributions=tuple(distributions),
         weights=state.weights,
+        classifier=plan.classifier,
         adapted=True,
         scaling=candidate.scaling,
         n_changed=None if steady or state is not candidate.last else state.n_changed,

@@ -91,7 +91,7 @@ def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[
         candidate.nearest = evidence.nearest_targets(some, stack_rows(rows[n_sources:]))
     clock.lap("start")
     candidate.problem = replace(problem, neighbors=None)  # the lists of the sources are not needed for long
-    classify = _on_domains(plan.classifier, candidate.problem, settings.search)
+    classify = on_domains(plan.classifier, candidate.problem, settings.search)
     candidate.iterations = alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter)
     return candidate
 
@@ -162,6 +162,11 @@ def max_coordinates(plan: Plan, parts: Sequence[AnyRows]) -> int | None:
 
 def bound_coordinates(everything: Sequence[Domain], plan: Plan) -> list[int]:
     """Upper bound on the columns of each domain's coordinates, before anything is computed."""
+    of_kernels = [_bounds(everything, replace(plan, kernel=kernel)) for kernel in plan.kernels or (plan.kernel,)]
+    return [max(bounds) for bounds in zip(*of_kernels, strict=True)]
+
+
+def _bounds(everything: Sequence[Domain], plan: Plan) -> list[int]:
     bounds = []
     for d in everything:
         alike = [e.X for e in everything if e.X.shape[1] == d.X.shape[1]]
@@ -206,7 +211,7 @@ def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomSt
     return [chosen[(chosen >= a) & (chosen < b)] - a for a, b in zip(starts, ends, strict=True)]
 
 
-def _on_domains(classifier: Classifier, problem: Problem, search: str) -> alternation.Classify:
+def on_domains(classifier: Classifier, problem: Problem, search: str) -> alternation.Classify:
     """Step 4 of Algorithm 1 as `alternate` calls it: stacks the domains, splits the answer, clamps labelled rows."""
 
     def classify(Z: tuple[Array, ...], labels: tuple[Codes, ...], weights: tuple[Array, ...]) -> list[Array]:

@@ -24,7 +24,7 @@ class Engine(Protocol):
     def take(self, rows: Held, positions: Codes | None) -> AnyRows:
         """Rows at ascending positions, (n_taken, width), in the caller's memory; all rows if None."""
 
-    def map_rows(self, function: Callable[..., Array], *held: Held, columns: int | None, dtype: npt.DTypeLike) -> Held:
+    def map_rows(self, function: Callable[..., Any], *held: Held, columns: int | None, dtype: npt.DTypeLike) -> Held:
         """``function(*blocks)`` of each block of rows: (n, columns), or (n,) if `columns` is None, held by the engine.
 
         The arrays in `held` have the same number of rows; each block of one comes with the same rows of the others.

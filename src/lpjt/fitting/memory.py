@@ -9,9 +9,12 @@ from lpjt.core.blocks import AnyRows, is_sparse, stays_sparse
 from lpjt.core.clusters import SEARCH_WIDTH
 from lpjt.core.directions import OVERSAMPLED
 from lpjt.core.objective import LISTED, LISTED_APPROXIMATELY
+from lpjt.core.ridge import MAX_CENTRES
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.candidate import bound_coordinates, max_coordinates
+from lpjt.fitting.candidates import CANDIDATE_COORDINATES, CANDIDATE_ROWS, ROWS_PER_CLASS
 from lpjt.fitting.plan import SHARD_ROWS, Plan
+from lpjt.fitting.refine import TAUGHT_ROWS
 
 #: Entries of the smallest and of the largest block of rows.
 SMALLEST, LARGEST = 2**17, 2**24
@@ -63,7 +66,7 @@ def within_memory(
     ranks = bound_coordinates(everything, plan)
     itemsize = max(d.X.dtype.itemsize for d in everything)
     least = _learning(everything, len(domains.sources), ranks, plan, len(domains.classes))
-    least += _copies(domains, whole)
+    least += _copies(domains, whole) + _choosing(everything, ranks, plan, len(domains.classes))
     if labels_here:
         least = max(least, _labelling(whole, plan))
     coordinates = sum(d.X.shape[0] * rank * d.X.dtype.itemsize for d, rank in zip(everything, ranks, strict=True))
@@ -114,6 +117,20 @@ def _principal(parts: Sequence[AnyRows], plan: Plan) -> int:
 
 def _stored(X: AnyRows) -> int:
     return int(X.nnz) if is_sparse(X) else X.shape[0] * X.shape[1]
+
+
+def _choosing(everything: Sequence[Domain], ranks: list[int], plan: Plan, n_classes: int) -> int:
+    """Bytes of the candidates, of which every thread works on one view, and of the last regression."""
+    found = 0
+    if plan.chooses:
+        n = sum(min(d.X.shape[0], max(CANDIDATE_ROWS, ROWS_PER_CLASS * n_classes)) for d in everything)
+        rank = max(CANDIDATE_COORDINATES, plan.settings.n_components)
+        problems = n * (8 * rank + 16 * LISTED) * len(plan.views) * len(plan.kernels)
+        found += problems + n_threads() * (8 * 7 * (2 * rank) ** 2 + n * (4 * max(d.X.shape[1] for d in everything)))
+    if plan.refine:
+        n = sum(min(d.X.shape[0], TAUGHT_ROWS) for d in everything)
+        found += 8 * n * (2 * max(ranks) + 2 * min(n, MAX_CENTRES) + 2 * n_classes)
+    return found
 
 
 def _copies(domains: Domains, whole: Domains) -> int:

@@ -10,7 +10,9 @@ from lpjt.classifiers import Classifier, Predictor
 from lpjt.core.blocks import ENTRIES
 from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Settings
+from lpjt.core.ridge import KernelRidge
 from lpjt.kernels import Kernel
+from lpjt.selection.trust import Trust, Verdict
 
 #: Maximum number of unlabelled rows, and of labelled rows, in one graph. More rows are labelled in several shards, each
 #: with rows from everywhere: this bounds the memory of a fit and of a task on a cluster, and a shard of this size is
@@ -24,10 +26,17 @@ class Plan:
 
     settings: Settings
     classifier: Classifier
-    scalings: tuple[str, ...]  # to choose from, without target labels
+    views: tuple[str, ...]  # to choose from, without target labels
     random_state: np.random.RandomState
     kernel: Kernel
     n_rows: int  # of the largest domain, learned from or not
+    chooses: bool = False  # whether candidates are tried: views, masses and kernels
+    masses: tuple[str, ...] = (
+        "classifier",
+    )  # to choose from: "source", "free", "given", or as the classifier has them
+    proportions: Array | None = None  # (n_classes,) of the target, if given
+    kernels: tuple[Kernel, ...] = ()  # to choose from
+    refine: bool = False  # whether the last labels are averaged with those of a kernel ridge regression
     start: str = "auto"
     max_iter: int = 10
     tol: float = 1e-3
@@ -38,6 +47,12 @@ class Plan:
     block_entries: int = ENTRIES  # of the blocks in which rows are read
     on_disk: bool = False  # whether coordinates are kept in a temporary file
 
+    def named_proportions(self, y_source: Codes, n_classes: int) -> Array | None:
+        """Proportions of the target that the caller named, (n_classes,); None if they are open or free."""
+        if self.masses == ("source",):
+            return np.bincount(y_source, minlength=n_classes) / len(y_source)
+        return self.proportions if self.masses == ("given",) else None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
@@ -45,14 +60,21 @@ class Outcome:
 
     coordinates: tuple[Coordinates, ...]  # one map per domain
     projections: tuple[Array, ...]  # (rank_i, n_components) per domain
-    predictors: tuple[Predictor, ...]  # of new rows, per domain: from embeddings if adapted, else from coordinates
+    predictors: tuple[Predictor, ...]  # of new rows, per domain, from their coordinates
     distributions: tuple[Any, ...]  # (n_j, n_classes) per target, held by the engine after a whole fit
     weights: tuple[Any, ...]  # (n_i,) per domain, held likewise
     adapted: bool
     scaling: str
+    classifier: Classifier | None = None  # of the last labelling, with the class masses that were chosen
+    regressions: tuple[KernelRidge, ...] = ()  # per domain, from coordinates; averaged with the labels of `classifier`
+    share: float = 1.0  # of the labels of `classifier` beside one of the regressions
+    factors: Array | None = None  # (n_classes,) by which class masses are drawn to proportions that the caller named
+    trial: Any = None  # the candidates that were tried, a `fitting.candidates.Trial`; None if there was no choice
+    trust: Trust | None = None  # estimated accuracy and calibration; None without a target
     n_iter: int = 0
     history: list[dict[str, Any]] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # texts of warnings
     n_changed: int | None = None  # labels that still changed in the last iteration; None if they were steady
     seconds: dict[str, float] = field(default_factory=dict)  # by stage, all iterations together
+    verdict: Verdict | None = None  # the fit in words; None without a target
     sample: tuple[Codes | None, ...] = ()  # positions of the rows of each domain that were learned from; None for all

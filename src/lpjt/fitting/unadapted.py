@@ -1,26 +1,29 @@
 """Outcomes without adaptation: no target, no shift, or iterations that all collapsed."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lpjt._typing import Array
-from lpjt.classifiers import Predictor, make_pool
+from lpjt.classifiers import Predictor, Reweighted, make_pool
 from lpjt.core import coordinates
 from lpjt.core.objective import Problem
-from lpjt.core.scaling import fit_scaling
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, make_coordinates
+from lpjt.fitting.candidates import Trial
 from lpjt.fitting.plan import Outcome, Plan
+from lpjt.fitting.refine import refine_labels
+from lpjt.kernels import Kernel
+from lpjt.selection.scaling import Scalings
 from lpjt.selection.unshifted import Unshifted, principal_axes
 
 
 def fit_source_only(domains: Domains, plan: Plan) -> Outcome:
     """Learn from the source alone: principal axes for `transform`, the plan's classifier for `predict`."""
-    kind = plan.scalings[0]
-    scalings = [fit_scaling(d.X, kind) for d in domains.sources]
-    maps = make_coordinates(domains.sources, scalings, plan)
+    kind = plan.views[0]
+    maps = make_coordinates(domains.sources, Scalings(domains).of(kind), plan)
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(domains.sources, maps, strict=True)]
     widths = [d.X.shape[1] for d in domains.sources]
 
@@ -59,6 +62,32 @@ def keep_unshifted(domains: Domains, plan: Plan, unshifted: Unshifted) -> Outcom
         adapted=False,
         scaling="source",
         messages=[message],
+    )
+
+
+def keep_consensus(domains: Domains, plan: Plan, trial: Trial, scalings: Scalings) -> Outcome:
+    """Labels of the consensus of the candidates, in a view of the rows, where the evidence is against adaptation."""
+    everything, n_classes = domains.all, len(domains.classes)
+    widths = [d.X.shape[1] for d in everything]
+    view = trial.best_unadapted.view
+    maps = make_coordinates(everything, scalings.of(view), replace(plan, kernel=Kernel("linear")))
+    rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(everything, maps, strict=True)]
+    is_target = tuple(i >= len(domains.sources) for i in range(len(everything)))
+    problem = Problem(tuple(rows), tuple(d.y for d in everything), is_target, n_classes)
+    named = plan.named_proportions(np.concatenate([d.y for d in domains.sources]), n_classes)
+    refined = refine_labels(problem, widths, None, trial, named)
+    predictors: tuple[Predictor, ...] = refined.regressions
+    if refined.factors is not None:
+        predictors = tuple(Reweighted(predictor, refined.factors) for predictor in predictors)
+    return Outcome(
+        coordinates=maps,
+        projections=principal_axes(rows, widths, plan.settings.n_components),
+        predictors=predictors,
+        distributions=tuple(refined.distributions),
+        weights=_ones(rows),
+        adapted=False,
+        scaling=view,
+        trial=trial,
     )
 
 

@@ -4,25 +4,29 @@ Algorithm 1's projections depend on class means, scatters and local graphs, whic
 all rows come afterwards: all rows are embedded once and labelled over the graph of all of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from lpjt._typing import Array, Codes
-from lpjt.classifiers import Classifier, Inductive, Predictor
+from lpjt._typing import Array, Codes, Values
+from lpjt.classifiers import Classifier, Inductive, Predictor, temper
 from lpjt.core.alternation import Clock
 from lpjt.core.blocks import AnyRows, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.core.neighbors import choose_search, nearest_rows
+from lpjt.core.propagation import normalise_rows
+from lpjt.core.ridge import KernelRidge
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.adapt import OnRecord, adapt
-from lpjt.fitting.engine import Engine, Held, one_hot
+from lpjt.fitting.engine import Engine, Held
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
+from lpjt.fitting.refine import keep_known
 from lpjt.fitting.sampling import draw_by_class, draw_sample
 from lpjt.fitting.unadapted import fit_source_only
+from lpjt.selection.trust import Verdict, judge
 
 
 def fit_domains(
@@ -55,7 +59,7 @@ def fit_domains(
     everything = domains.all
     labels = [engine.labels(d.y) for d in everything]
     sample = _draw(everything, labels, plan, len(domains.classes))
-    few = _gather(domains, sample, labels, engine)
+    few = gather_rows(domains, sample, labels, engine)
     clock.lap("sample")
     plan = within_memory(plan, few, memory_limit, whole=domains, labels_here=engine.in_memory)
     if not domains.targets:
@@ -66,11 +70,16 @@ def fit_domains(
     clock.skip()
     if any(positions is not None for positions in sample):
         outcome = _label_all(domains, labels, sample, outcome, plan, engine)
+        pairs = zip(outcome.distributions, domains.targets, strict=True)
+        held = [engine.map_rows(likeliest_block, F, d.y, columns=None, dtype=np.int64) for F, d in pairs]
+        codes = [engine.labels(part) for part in held]
     else:
+        codes = [likeliest_block(F, d.y) for F, d in zip(outcome.distributions, few.targets, strict=True)]
         outcome = _hold(outcome, everything, engine)
+    verdict = _judge(outcome, codes, labels[: len(domains.sources)], domains.classes)
     clock.lap("all rows")
     clock.add(outcome.seconds)
-    return replace(outcome, sample=sample, seconds=clock.laps)
+    return replace(outcome, verdict=verdict, sample=sample, seconds=clock.laps)
 
 
 def _draw(everything: Sequence[Domain], labels: list[Codes], plan: Plan, n_classes: int) -> tuple[Codes | None, ...]:
@@ -85,7 +94,7 @@ def _draw(everything: Sequence[Domain], labels: list[Codes], plan: Plan, n_class
     return tuple(draw_sample(y, plan.sample_size, plan.random_state) for y in labels)
 
 
-def _gather(domains: Domains, sample: Sequence[Codes | None], labels: list[Codes], engine: Engine) -> Domains:
+def gather_rows(domains: Domains, sample: Sequence[Codes | None], labels: list[Codes], engine: Engine) -> Domains:
     """The domains with the sampled rows alone, in the caller's memory."""
     n = len(domains.sources)
     few = [
@@ -121,24 +130,25 @@ def _label_all(
     everything = domains.all
     n_sources, n_classes = len(domains.sources), len(domains.classes)
     parts = list(zip(outcome.coordinates, outcome.projections, strict=True))
-    embedders = [partial(embed_block, map_to=m, projection=P if outcome.adapted else None) for m, P in parts]
     weights = _equal_weights(domains, engine)
     Z: list[Held] = []
     weighted = outcome.adapted and plan.settings.landmark_ratio is not None
-    transductive = outcome.adapted and not isinstance(plan.classifier, Inductive)
+    transductive = outcome.adapted and not isinstance(outcome.classifier, Inductive)
     if transductive or weighted:
         Z = [
-            engine.map_rows(embed, d.X, columns=P.shape[1], dtype=np.float32)
-            for embed, d, (_, P) in zip(embedders, everything, parts, strict=True)
+            engine.map_rows(partial(embed_block, map_to=m, projection=P), d.X, columns=P.shape[1], dtype=np.float32)
+            for d, (m, P) in zip(everything, parts, strict=True)
         ]
     if weighted:
         weights = _spread_weights(Z, sample, outcome.weights, engine)
     if transductive:
-        distributions = _propagate(Z, labels, n_sources, n_classes, plan, engine)
+        assert outcome.classifier is not None
+        distributions = _propagate(Z, labels, n_sources, n_classes, plan, outcome.classifier, engine)
+        distributions = _refine(distributions, domains, outcome, engine)
     else:
         distributions = tuple(
             engine.map_rows(
-                partial(predict_block, embed=embedders[i], predictor=outcome.predictors[i]),
+                partial(predict_block, map_to=outcome.coordinates[i], predictor=outcome.predictors[i]),
                 everything[i].X,
                 everything[i].y,
                 columns=n_classes,
@@ -150,7 +160,13 @@ def _label_all(
 
 
 def _propagate(
-    Z: list[Held], labels: list[Codes], n_sources: int, n_classes: int, plan: Plan, engine: Engine
+    Z: list[Held],
+    labels: list[Codes],
+    n_sources: int,
+    n_classes: int,
+    plan: Plan,
+    classifier: Classifier,
+    engine: Engine,
 ) -> tuple[Held, ...]:
     """One labelling of all target rows over the graph of all embedded rows, in as few shards as their number allows."""
     known = _choose_known(labels, n_sources, plan.random_state)
@@ -162,12 +178,51 @@ def _propagate(
         label_shard,
         Z_known=np.vstack([np.asarray(engine.take(z, rows)) for z, rows in zip(Z, known, strict=True)]),
         y_known=np.concatenate([y[rows] for y, rows in zip(labels, known, strict=True)]),
-        classifier=plan.classifier,
+        classifier=classifier,
         n_classes=n_classes,
         search=choose_search(plan.neighbor_search, max(n_known, -(-n_unknown // n_shards))),
     )
     shards = [[rows[s::n_shards] for rows in unknown] for s in range(n_shards)]
     return engine.map_shards(label, Z[n_sources:], shards, labels[n_sources:], n_classes)
+
+
+def _refine(distributions: Sequence[Held], domains: Domains, outcome: Outcome, engine: Engine) -> tuple[Held, ...]:
+    """Distributions of all target rows, averaged with those of the regressions, which read the rows once more."""
+    temperature = 1.0 if outcome.trust is None else outcome.trust.temperature
+    n_sources, n_classes = len(domains.sources), len(domains.classes)
+    if not outcome.regressions:
+        pairs = zip(domains.targets, distributions, strict=True)
+        calibrate = partial(calibrate_block, temperature=temperature)
+        return tuple(engine.map_rows(calibrate, F, d.y, columns=n_classes, dtype=np.float64) for d, F in pairs)
+    refined = []
+    for j, (d, F) in enumerate(zip(domains.targets, distributions, strict=True), start=n_sources):
+        refine = partial(
+            refine_block,
+            map_to=outcome.coordinates[j],
+            regression=outcome.regressions[j],
+            share=outcome.share,
+            factors=outcome.factors,
+            temperature=temperature,
+        )
+        refined.append(engine.map_rows(refine, d.X, F, d.y, columns=n_classes, dtype=np.float64))
+    return tuple(refined)
+
+
+def _judge(outcome: Outcome, of_targets: list[Codes], of_sources: list[Codes], classes: Values) -> Verdict:
+    """The fit in words, from the codes of all rows."""
+    proportions, of_source = (
+        np.bincount(np.concatenate(side), minlength=len(classes)) / sum(map(len, side))
+        for side in (of_targets, of_sources)
+    )
+    assert outcome.trust is not None
+    return judge(
+        outcome.trust,
+        adapted=outcome.adapted,
+        view=outcome.scaling,
+        proportions=proportions,
+        of_source=of_source,
+        classes=classes,
+    )
 
 
 def _choose_known(labels: list[Codes], n_sources: int, random_state: np.random.RandomState) -> list[Codes]:
@@ -207,18 +262,40 @@ def _spread_weights(
     return tuple(spread(*parts) for parts in zip(Z, sample, weights, strict=True))
 
 
-def embed_block(X: AnyRows, *, map_to: Coordinates, projection: Array | None) -> Array:
-    """Embedded rows of a block of raw rows; their coordinates if there is no projection."""
-    rows = to_coordinates(X, map_to)
-    return rows if projection is None else multiply(rows, projection)
+def embed_block(X: AnyRows, *, map_to: Coordinates, projection: Array) -> Array:
+    """Embedded rows of a block of raw rows."""
+    return multiply(to_coordinates(X, map_to), projection)
 
 
-def predict_block(X: AnyRows, y: Codes, *, embed: Callable[[AnyRows], Array], predictor: Predictor) -> Array:
+def predict_block(X: AnyRows, y: Codes, *, map_to: Coordinates, predictor: Predictor) -> Array:
     """Class distributions of a block of raw rows; one-hot where the label is known."""
-    F = predictor.distributions_of(embed(X))
-    known = y >= 0
-    F[known] = one_hot(y[known], F.shape[1])
-    return F
+    return keep_known(predictor.distributions_of(to_coordinates(X, map_to)), y)
+
+
+def refine_block(
+    X: AnyRows,
+    F: Array,
+    y: Codes,
+    *,
+    map_to: Coordinates,
+    regression: KernelRidge,
+    share: float,
+    factors: Array | None,
+    temperature: float,
+) -> Array:
+    """Mean of given distributions, by their share, and of those of a regression, calibrated; known labels are kept."""
+    G = regression.distributions_of(to_coordinates(X, map_to)) + share * F
+    return keep_known(temper(normalise_rows(G if factors is None else G * factors), temperature), y)
+
+
+def calibrate_block(F: Array, y: Codes, *, temperature: float) -> Array:
+    """Distributions of a block of rows, calibrated; known labels are kept."""
+    return keep_known(temper(np.array(F), temperature), y)
+
+
+def likeliest_block(F: Array, y: Codes) -> Codes:
+    """Codes of a block of rows: those given, else the likeliest."""
+    return np.where(y >= 0, y, F.argmax(axis=1))
 
 
 def weigh_block(Z: Array, *, sampled: Array, weights: Array) -> Array:

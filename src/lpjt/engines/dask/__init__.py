@@ -39,10 +39,11 @@ class DaskEngine:
         """``function(*blocks)`` of each block of rows, kept by the workers."""
         import dask.array as da
 
-        arguments = [part for array in held for part in (array, "ik"[: array.ndim])]
+        # Columns have an index of their own for each array: their numbers differ.
+        arguments = [part for n, array in enumerate(held) for part in (array, ("i", f"columns {n}")[: array.ndim])]
         mapped = da.blockwise(
             _Astype(function, np.dtype(dtype)),
-            "i" if columns is None else "ij",
+            ("i",) if columns is None else ("i", "j"),
             *arguments,
             new_axes={} if columns is None else {"j": columns},
             concatenate=True,

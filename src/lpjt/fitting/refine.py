@@ -1,0 +1,138 @@
+"""The last labels: a kernel ridge regression, taught by the iterations and by the consensus of the candidates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lpjt._typing import Array, Codes
+from lpjt.classifiers import Tempered, temper
+from lpjt.core.objective import Problem
+from lpjt.core.propagation import normalise_rows
+from lpjt.core.ridge import KernelRidge, fit_kernel_ridge
+from lpjt.domains import Domains
+from lpjt.fitting.candidates import Trial
+from lpjt.fitting.plan import Outcome
+from lpjt.selection.evidence import every_few
+from lpjt.selection.trust import Trust, estimate_accuracy, find_temperature
+
+#: Upper bound on the rows per domain that teach the regression.
+TAUGHT_ROWS = 5000
+
+#: Half of the interval of an estimate that rests on the confidence alone.
+UNSURE = 0.3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refined:
+    """Last labels of the targets, and the regressions behind them."""
+
+    distributions: list[Array]  # (n_j, n_classes) per target
+    regressions: tuple[KernelRidge, ...]  # per domain; domains of one width share one
+    share: float  # of the labels of the iterations beside one of the regression
+    factors: Array | None = None  # (n_classes,) of the class masses, if the caller named proportions
+
+
+def refine_labels(
+    problem: Problem,
+    widths: Sequence[int],
+    distributions: Sequence[Array] | None,
+    trial: Trial | None,
+    proportions: Array | None = None,
+) -> Refined:
+    """Labels of a regression on the coordinates, which the labelled rows, the iterations and the consensus teach.
+
+    Propagation follows neighbours in an embedding that earlier labels have shaped; the regression is smooth in the
+    coordinates, which no label has shaped, and takes the consensus from the sampled rows to all others. A target row
+    teaches it the labels of the iterations by the weight of adapted candidates in the consensus, and the consensus by
+    the rest; its confidence is its weight. The answer is averaged with the labels of the iterations by that weight.
+
+    Parameters
+    ----------
+    problem : Problem
+    widths : sequence of int
+        Columns of each domain before any reduction.
+    distributions : list of arrays, (n_j, n_classes), or None
+        Of each target, from the last iteration; None if there was none.
+    trial : Trial or None
+        The candidates, if any were tried.
+    proportions : array, (n_classes,), or None
+        Of the target, if the caller named them: the labels are drawn to them.
+
+    Returns
+    -------
+    Refined
+    """
+    share = 0.0 if distributions is None else 0.5 if trial is None else trial.adapted_weight
+    taught = _taught(problem, distributions, trial, 1.0 if trial is None else share)
+    by_width = {width: _learn(problem, taught, [w == width for w in widths]) for width in set(widths)}
+    regressions = tuple(by_width[width] for width in widths)
+    labels = []
+    for j in range(problem.n_sources, len(widths)):
+        F = regressions[j].distributions_of(problem.rows[j])
+        if distributions is not None:
+            F += share * distributions[j - problem.n_sources]
+        labels.append(normalise_rows(F))
+    factors = None
+    if proportions is not None:
+        mass = np.vstack(labels).mean(axis=0)
+        factors = np.divide(proportions, mass, out=np.zeros(len(mass)), where=mass > 0)
+        labels = [normalise_rows(F * factors) for F in labels]
+    known = problem.labels[problem.n_sources :]
+    return Refined([keep_known(F, y) for F, y in zip(labels, known, strict=True)], regressions, share, factors)
+
+
+def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
+    """The outcome with its estimated accuracy, and with distributions whose mean confidence is that accuracy.
+
+    Only after a choice among candidates: without their agreement there is nothing to calibrate by, and the estimate is
+    the mean confidence, with a wide interval.
+    """
+    unknown = [F[d.y < 0] for F, d in zip(outcome.distributions, domains.targets, strict=True)]
+    if outcome.trial is None:
+        stacked = np.vstack(unknown)
+        value = float(stacked.max(axis=1).mean()) if len(stacked) else 1.0
+        return replace(outcome, trust=Trust(value, max(value - UNSURE, 0.0), min(value + UNSURE, 1.0)))
+    facts = outcome.trial.facts(outcome.distributions)
+    value, low, high = estimate_accuracy(facts, len(domains.classes))
+    temperature = find_temperature(unknown, value, temper)
+    tempered = [temper(F, temperature) for F in outcome.distributions]
+    return replace(
+        outcome,
+        distributions=tuple(keep_known(F, d.y) for F, d in zip(tempered, domains.targets, strict=True)),
+        predictors=tuple(Tempered(predictor, temperature) for predictor in outcome.predictors),
+        trust=Trust(value, low, high, temperature, facts),
+    )
+
+
+def keep_known(F: Array, y: Codes) -> Array:
+    """Distributions, (n, n_classes), one-hot where the label is known, in place."""
+    F[y >= 0] = np.eye(F.shape[1])[y[y >= 0]]
+    return F
+
+
+def _taught(problem: Problem, distributions: Sequence[Array] | None, trial: Trial | None, share: float) -> list[Array]:
+    """Distributions of the rows of each domain, (n_i, n_classes), by which they teach; zero for rows that do not."""
+    eye = np.eye(problem.n_classes)
+    taught: list[Array] = [eye[y * (y >= 0)] * (y >= 0)[:, None] for y in problem.labels]
+    sizes = [len(y) for y in problem.labels[problem.n_sources :]]
+    for j, of_target in enumerate(taught[problem.n_sources :]):
+        unknown = problem.labels[problem.n_sources + j] < 0
+        if distributions is not None:
+            of_target[unknown] = distributions[j][unknown]
+        if trial is not None:
+            rows, consensus = trial.consensus_of(sizes)[j]
+            rows, consensus = rows[unknown[rows]], consensus[unknown[rows]]
+            of_target[rows] = share * of_target[rows] + (1 - share) * consensus
+    return taught
+
+
+def _learn(problem: Problem, taught: Sequence[Array], chosen: Sequence[bool]) -> KernelRidge:
+    """Regression on the coordinates of the chosen domains, which have one width."""
+    rows, labels = [], []
+    for X, Y, is_chosen in zip(problem.rows, taught, chosen, strict=True):
+        teaching = every_few(np.flatnonzero(Y.any(axis=1)), TAUGHT_ROWS) if is_chosen else np.empty(0, dtype=np.int64)
+        rows.append(X[teaching] if is_chosen else np.empty((0, 0)))
+        labels.append(Y[teaching])
+    Y = np.vstack(labels)
+    return fit_kernel_ridge(np.vstack([X for X in rows if X.size]), Y, Y.max(axis=1))

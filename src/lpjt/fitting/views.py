@@ -1,0 +1,182 @@
+"""Candidates of one view of a sample of the rows: they share scaled rows, coordinates and neighbours."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from sklearn.svm import LinearSVC
+
+from lpjt._typing import Codes
+from lpjt.classifiers import with_masses
+from lpjt.core import alternation
+from lpjt.core.neighbors import nearest_rows
+from lpjt.core.objective import Problem, list_neighbors
+from lpjt.core.ridge import fit_linear_ridge
+from lpjt.domains import Domains
+from lpjt.fitting.candidate import embed_rows, make_coordinates, on_domains
+from lpjt.fitting.plan import Plan
+from lpjt.fitting.start import first_labels
+from lpjt.kernels import Kernel
+from lpjt.selection.choice import Ground, view_kinship, view_mixing
+from lpjt.selection.evidence import class_separation
+from lpjt.selection.scaling import Scalings
+
+#: Nearest source rows of a target row that are compared with each other.
+KIN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What tells one candidate from another."""
+
+    family: str  # "nearest", "linear" or "adapted"
+    view: str
+    masses: str | None = None  # of adapted candidates: "source", "free", "given", "estimated" or "classifier"
+    kernel: Kernel | None = None  # of adapted candidates
+
+    @property
+    def name(self) -> str:
+        """The candidate in words."""
+        return {"nearest": "1-NN", "linear": "linear"}.get(self.family, "LPJT")
+
+
+@dataclass(slots=True, eq=False)
+class View:
+    """Candidates of one view, and what its rows tell about labels."""
+
+    name: str
+    nearest: Codes  # nearest other target row of each target row
+    reverse: Codes | None  # nearest target row of each source row; None if widths differ
+    problems: dict[Kernel, Problem]  # in the coordinates of each kernel
+    settings: list[Setting] = field(default_factory=list)
+    labellings: list[Codes] = field(default_factory=list)  # (n,) each: targets in order, given labels kept
+    local: float = 0.0  # as in `Ground`
+    linear: float = 0.0
+    errors: list[Exception] = field(default_factory=list)  # of candidates that failed
+    mixing: float = 0.0  # `view_mixing` times the kinship; 0 if widths differ
+    kinship: float = 0.0  # as in `view_kinship`; 0 if widths differ
+
+    def add(self, setting: Setting, parts: Sequence[Codes]) -> None:
+        """Add a candidate by its labels of each target."""
+        self.settings.append(setting)
+        self.labellings.append(np.concatenate(parts))
+
+
+def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> View:
+    """Label the targets in one view: without adaptation, and by a few iterations for each kernel and class mass."""
+    linear = make_problem(domains, replace(plan, kernel=Kernel("linear")), view, scalings)
+    problems = {
+        kernel: linear if kernel.is_linear else make_problem(domains, replace(plan, kernel=kernel), view, scalings)
+        for kernel in plan.kernels
+    }
+    found = View(view, _nearest_of_targets(linear), None, problems)
+    if len(set(_widths(domains))) == 1:
+        _compare_domains(found, linear)
+    _add_unadapted(found, linear, domains)
+    for kernel, problem in problems.items():
+        for masses in plan.masses:
+            rule = with_masses(plan.classifier, masses, plan.proportions)
+            try:
+                labels = iterate(problem, replace(plan, kernel=kernel, classifier=rule), domains)
+            except (ValueError, np.linalg.LinAlgError) as error:  # a bandwidth for other scales, for example
+                found.errors.append(error)
+            else:
+                found.add(Setting("adapted", view, masses, kernel), [labels])
+    return found
+
+
+def iterate(problem: Problem, plan: Plan, domains: Domains) -> Codes:
+    """Labels of all targets, (n,), after the plan's iterations of Algorithm 1."""
+    widths = _widths(domains)
+    start, _ = first_labels(problem, widths, plan)
+    settings = plan.settings if len(set(widths)) == 1 else replace(plan.settings, coupling_weight=0.0)
+    classify = on_domains(plan.classifier, problem, settings.search)
+    state = None
+    for state in alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter):
+        if state.n_changed <= plan.tol * sum(map(len, start)):
+            break
+    assert state is not None
+    return np.concatenate(state.labels[problem.n_sources :])
+
+
+def join_grounds(domains: Domains, views: Sequence[View]) -> Ground:
+    """What all candidates of all views are judged by."""
+    return Ground(
+        nearest=tuple(view.nearest for view in views),
+        reverse=tuple(view.reverse for view in views if view.reverse is not None),
+        y_reverse=np.concatenate([d.y for d in domains.sources]),
+        local=max(view.local for view in views),
+        linear=max(view.linear for view in views),
+    )
+
+
+def make_problem(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> Problem:
+    """Coordinates and neighbour lists of all rows in one view, for the plan's kernel."""
+    everything = domains.all
+    maps = make_coordinates(everything, scalings.of(view), plan)
+    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
+    is_target = tuple(i >= len(domains.sources) for i in range(len(everything)))
+    labels = tuple(d.y for d in everything)
+    return Problem(rows, labels, is_target, len(domains.classes), list_neighbors(rows, plan.settings))
+
+
+def _add_unadapted(found: View, problem: Problem, domains: Domains) -> None:
+    """Add 1-NN and linear classifiers of the labelled rows of each target's width, if every target has such rows."""
+    widths = _widths(domains)
+    nearest, ridge, machine = [], [], []
+    for j in range(problem.n_sources, len(widths)):
+        alike = [i for i, width in enumerate(widths) if width == widths[j]]
+        y = np.concatenate([problem.labels[i][problem.labels[i] >= 0] for i in alike])
+        if len(np.unique(y)) < 2:
+            return
+        Z = np.vstack([problem.rows[i][problem.labels[i] >= 0] for i in alike])
+        rows, given = problem.rows[j], problem.labels[j]
+        regression = fit_linear_ridge(Z, np.eye(problem.n_classes)[y])
+        found.local = max(found.local, class_separation(Z, y))
+        found.linear = max(found.linear, regression.accuracy)
+        nearest.append(_keep_given(y[nearest_rows(rows, Z, 1).indices[:, 0]], given))
+        ridge.append(_keep_given(regression.values_of(rows).argmax(axis=1), given))
+        if found.name == "source":
+            machine.append(_keep_given(LinearSVC(dual="auto", random_state=0).fit(Z, y).predict(rows), given))
+    found.add(Setting("nearest", found.name), nearest)
+    found.add(Setting("linear", found.name), ridge)
+    if machine:
+        found.add(Setting("linear", found.name), machine)
+
+
+def _keep_given(labels: Codes, given: Codes) -> Codes:
+    return np.where(given >= 0, given, labels)
+
+
+def _nearest_of_targets(problem: Problem) -> Codes:
+    """Nearest other row of each target row, within its target, numbered through all targets."""
+    assert problem.neighbors is not None
+    found, start = [], 0
+    for j in range(problem.n_sources, len(problem.rows)):
+        found.append(problem.neighbors[j].indices[:, 0] + start)
+        start += len(problem.rows[j])
+    return np.concatenate(found)
+
+
+def _compare_domains(found: View, problem: Problem) -> None:
+    """Find the nearest target row of each source row, and how well the domains join and mix in the view."""
+    n = problem.n_sources
+    sources, targets, y = np.vstack(problem.rows[:n]), np.vstack(problem.rows[n:]), np.concatenate(problem.labels[:n])
+    to_target, to_source = nearest_rows(sources, targets, KIN), nearest_rows(targets, sources, KIN)
+    found.reverse = to_target.indices[:, 0]
+    found.kinship = view_kinship(y[to_source.indices], found.reverse, y)
+    assert problem.neighbors is not None
+    k = min(near.indices.shape[1] for near in (to_target, to_source, *problem.neighbors))
+    own = [np.vstack([near.squared[:, :k] for near in side]) for side in (problem.neighbors[:n], problem.neighbors[n:])]
+    # Rows without structure mix in every way: mixing counts as far as the view joins classes.
+    found.mixing = found.kinship * view_mixing(
+        (own[0], own[1]),
+        (to_target.squared[:, :k], to_source.squared[:, :k]),
+        y,
+        y[to_source.indices[:, 0]],
+        problem.n_classes,
+    )
+
+
+def _widths(domains: Domains) -> tuple[int, ...]:
+    return tuple(d.X.shape[1] for d in domains.all)

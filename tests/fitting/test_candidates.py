@@ -1,0 +1,218 @@
+"""The candidates of a fit: which are tried, on which rows, and when none is."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lpjt import LPJT
+from lpjt._threads import threads
+from lpjt.domains import open_domains
+from lpjt.fitting import candidates
+from lpjt.fitting.candidates import settle_masses, take_rows, try_candidates
+from lpjt.parameters import VIEWS
+from lpjt.selection.choice import weigh_candidates
+from problems import masked
+from trials import X_TARGET, Y_TARGET, X, Y, calls_of_iterate, opened, plan_for
+
+
+@pytest.fixture(scope="module")
+def tried():
+    domains = opened()
+    return try_candidates(domains, plan_for(domains))
+
+
+def keys(trial):
+    return [(s.family, s.view, s.masses, s.kernel and s.kernel.function) for s in trial.settings]
+
+
+def test_first_round_has_every_view_kernel_and_mass(tried):
+    expected = {("adapted", v, m, k) for v in VIEWS for m in ("source", "free") for k in ("linear", "rbf")}
+    expected |= {(family, v, None, None) for v in VIEWS for family in ("nearest", "linear")}
+    found = keys(tried[0].first)
+    assert set(found) == expected
+    assert len(found) == len(expected) + 1  # in the source's view there are two linear classifiers
+    assert found.count(("linear", "source", None, None)) == 2
+    assert tried[0].first.first is None
+
+
+def test_second_round_has_finalists_and_all_unadapted(tried):
+    trial, first = tried[0], tried[0].first
+    unadapted = [i for i, s in enumerate(first.settings) if s.family != "adapted"]
+    assert trial.settings[: len(unadapted)] == tuple(first.settings[i] for i in unadapted)
+    assert_array_equal(trial.labellings[: len(unadapted)], first.labellings[unadapted])
+    finalists = [(s.view, s.kernel.function) for s in trial.settings[len(unadapted) :]]
+    assert len(finalists) == len(set(finalists)) == 4
+    best = {}
+    for (family, view, _, kernel), score in zip(keys(first), first.weighed.score, strict=True):
+        if family == "adapted":
+            best[view, kernel] = max(best.get((view, kernel), -1), score)
+    assert set(finalists) == set(sorted(best, key=best.get, reverse=True)[:4])
+
+
+def test_the_plan_is_that_of_the_best_adapted_candidate(tried):
+    trial, plan = tried
+    adapted = [i for i, s in enumerate(trial.settings) if s.family == "adapted"]
+    best = trial.settings[max(adapted, key=lambda i: trial.weighed.score[i])]
+    assert plan.views == (best.view,)
+    assert plan.kernel is best.kernel
+    masses, proportions = settle_masses(plan_for(opened()), trial.first, opened())
+    assert {trial.settings[i].masses for i in adapted} == {masses}
+    assert_array_equal(plan.classifier.class_mass, True if proportions is None else proportions)
+
+
+def test_both_rounds_are_weighed_on_the_same_ground(tried):
+    trial = tried[0]
+    assert trial.ground is trial.first.ground
+    kinship = {s.view: k for s, k in zip(trial.first.settings, trial.first.weighed.kinship, strict=True)}
+    mixing = {s.view: m for s, m in zip(trial.first.settings, trial.first.mixing, strict=True)}
+    assert len(set(mixing.values())) > 1
+    for of_round in (trial, trial.first):
+        families, of_views = [s.family for s in of_round.settings], [kinship[s.view] for s in of_round.settings]
+        assert of_round.mixing == tuple(mixing[s.view] for s in of_round.settings)
+        expected = weigh_candidates(of_round.labellings, families, of_views, of_round.mixing, trial.ground, 3)
+        assert_allclose(of_round.weighed.score, expected.score, rtol=1e-12)
+        assert_allclose(of_round.weighed.consensus, expected.consensus, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("max_iter", "rounds"), [(10, (2, 5)), (4, (2, 4)), (1, (1, 1))])
+def test_rounds_have_few_iterations(monkeypatch, max_iter, rounds):
+    first, second = calls_of_iterate(monkeypatch)
+    domains = opened()
+    try_candidates(domains, plan_for(domains, max_iter=max_iter))
+    assert {plan.max_iter for _, plan in first} == {rounds[0]}
+    assert {plan.max_iter for _, plan in second} == {rounds[1]}
+    assert (len(first), len(second)) == (20, 4)
+
+
+@pytest.mark.parametrize(("given", "rank"), [(None, 5), (3, 3), (6, 5), ("auto", 5)])
+def test_candidates_have_few_coordinates(monkeypatch, given, rank):
+    monkeypatch.setattr(candidates, "CANDIDATE_COORDINATES", 5)
+    first, _ = calls_of_iterate(monkeypatch)
+    domains = opened()
+    try_candidates(domains, plan_for(domains, n_coordinates=given, n_components=4, kernel="linear"))
+    assert {part.shape[1] for problem, _ in first for part in problem.rows} == {rank}
+
+
+def test_each_kernel_has_coordinates_of_its_own(monkeypatch):
+    first, second = calls_of_iterate(monkeypatch)
+    domains = opened()
+    plan = plan_for(domains)
+    try_candidates(domains, plan)
+    columns = {kernel: {p.rows[0].shape[1] for p, of in first if of.kernel is kernel} for kernel in plan.kernels}
+    linear, rbf = columns.values()
+    assert max(linear) == 6  # the rows' own
+    assert min(rbf) > 20
+    _, settled = try_candidates(domains, replace(plan, kernels=plan.kernels[1:]))
+    assert settled.kernel is plan.kernels[1]
+    assert all(problem.rows[0].shape[1] > 20 for problem, _ in second[-4:])
+
+
+def test_second_round_has_random_numbers_of_its_own_for_each_candidate(monkeypatch):
+    _, second = calls_of_iterate(monkeypatch)
+    domains = opened("heterogeneous")
+    try_candidates(domains, plan_for(domains))
+    assert len({id(plan.random_state) for _, plan in second}) == len(second) > 1
+
+
+def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(candidates, "CANDIDATE_ROWS", 24)  # rows are drawn, too
+    monkeypatch.setattr(candidates, "ROWS_PER_CLASS", 1)
+
+    def run(n_jobs, seed=0):
+        domains = opened()
+        with threads(n_jobs):
+            return try_candidates(domains, plan_for(domains, max_iter=1, random_state=seed))[0]
+
+    one, two = run(1), run(2)
+    assert_array_equal(two.sample[1], one.sample[1])
+    assert_array_equal(two.first.labellings, one.first.labellings)
+    assert_array_equal(two.labellings, one.labellings)
+    assert_allclose(two.weighed.weight, one.weighed.weight, rtol=1e-12)
+    assert not np.array_equal(run(1, seed=1).sample[1], one.sample[1])
+
+
+# --------------------------------------------------------------------------------------------------
+# Rows
+
+
+@pytest.mark.parametrize(("per_class", "n_rows"), [(1, 15), (7, 21)])
+def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
+    monkeypatch.setattr(candidates, "CANDIDATE_ROWS", 15)
+    monkeypatch.setattr(candidates, "ROWS_PER_CLASS", per_class)
+    domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:10] - 1})
+    trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
+    of_source, of_large, of_small = trial.sample
+    assert len(of_source) == len(of_large) == n_rows
+    assert of_small is None
+    assert trial.labellings.shape[1] == trial.weighed.consensus.shape[0] == n_rows + 10
+    assert len(np.unique(of_large)) == n_rows
+    assert_array_equal(np.bincount(Y[of_source]), n_rows // 3)
+    assert len(trial.ground.y_reverse) == n_rows
+    parts = trial.consensus_of([36, 10])
+    assert_array_equal(parts[0][0], of_large)
+    assert_array_equal(parts[1][0], np.arange(10))
+    assert_array_equal(np.vstack([F for _, F in parts]), trial.weighed.consensus)
+
+
+def test_sampled_rows_keep_their_labels_and_places():
+    domains = open_domains(X, Y, X_TARGET, masked(Y_TARGET, 2))
+    rows = np.array([1, 4, 5])
+    few = take_rows(domains, (rows, None))
+    assert_array_equal(few.sources[0].X, X[rows])
+    assert_array_equal(few.sources[0].y, Y[rows])
+    assert few.targets[0] is domains.targets[0]
+    few = take_rows(domains, (None, rows))
+    assert_array_equal(few.targets[0].X, X_TARGET[rows])
+    assert_array_equal(few.targets[0].y, masked(Y_TARGET, 2)[rows])
+
+
+@pytest.mark.parametrize("name", ["semi-supervised", "heterogeneous, semi-supervised"])
+def test_given_labels_are_kept_in_every_labelling(name):
+    domains = opened(name)
+    trial, _ = try_candidates(domains, plan_for(domains, max_iter=1))
+    given = masked(Y_TARGET, 2)
+    assert {"nearest", "linear", "adapted"} == {s.family for s in trial.settings}
+    for labels in (*trial.labellings, *trial.first.labellings):
+        assert_array_equal(labels[given >= 0], given[given >= 0])
+
+
+# --------------------------------------------------------------------------------------------------
+# Fits without a choice
+
+
+def untouched(*_):
+    raise AssertionError("candidates were tried")
+
+
+NO_CHOICE = {
+    "paper": LPJT.paper(),
+    "authors": LPJT.authors(),
+    "no candidates": LPJT(candidates=None),
+    "one view and one mass": LPJT(scaling="unit", target_proportions="source"),
+    "one view and given proportions": LPJT(scaling="joint", target_proportions=[0.4, 0.3, 0.3]),
+    "rows as they are": LPJT(scaling=None, target_proportions="free"),
+}
+
+
+@pytest.mark.parametrize("name", NO_CHOICE)
+def test_fits_without_a_choice_try_no_candidate(monkeypatch, name):
+    monkeypatch.setattr("lpjt.fitting.adapt.try_candidates", untouched)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = NO_CHOICE[name].set_params(random_state=0).fit(X, Y, X_TARGET)
+    assert_allclose(model.label_distributions_.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("given", [{}, {"scaling": "unit"}, {"target_proportions": "free"}])
+def test_any_other_fit_tries_candidates(monkeypatch, given):
+    monkeypatch.setattr("lpjt.fitting.adapt.try_candidates", untouched)
+    with pytest.raises(AssertionError, match="candidates were tried"):
+        LPJT(random_state=0, **given).fit(X, Y, X_TARGET)
+
+
+def test_without_a_target_there_is_nothing_to_choose(monkeypatch):
+    monkeypatch.setattr("lpjt.fitting.adapt.try_candidates", untouched)
+    assert LPJT(random_state=0).fit(X, Y).score(X, Y) > 0.5

@@ -1,0 +1,154 @@
+"""What a trial tells: positions of the consensus, the choice, the table and the facts; any input goes through."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from lpjt import LPJT
+from problems import masked
+from trials import INPUTS, X_TARGET, Y_TARGET, X, Y, hand_made
+
+FAMILIES = ("nearest", "linear", "adapted", "adapted")
+
+
+def test_the_consensus_is_split_by_targets_at_the_sampled_positions():
+    consensus = np.random.default_rng(0).dirichlet([1, 1], size=7)
+    trial = hand_made([1], ["adapted"], consensus=consensus, sample=(np.array([3, 9]), np.array([0, 4, 8]), None))
+    (rows, first), (others, second) = trial.consensus_of([10, 4])
+    assert_array_equal(rows, [0, 4, 8])
+    assert_array_equal(first, consensus[:3])
+    assert_array_equal(others, np.arange(4))
+    assert_array_equal(second, consensus[3:])
+    trial = hand_made([1], ["adapted"], consensus=consensus, sample=(None, None, None))  # two sources, one target
+    ((rows, whole),) = trial.consensus_of([7])
+    assert_array_equal(rows, np.arange(7))
+    assert_array_equal(whole, consensus)
+
+
+@pytest.mark.parametrize(("weights", "adapts"), [((0.5, 0.36, 0.1, 0.04), False), ((0.5, 0.34, 0.1, 0.06), True)])
+def test_a_fit_adapts_by_the_weight_of_the_adapted(weights, adapts):
+    trial = hand_made(weights, FAMILIES)
+    assert_allclose(trial.adapted_weight, sum(weights[2:]))
+    assert trial.adapts is adapts
+
+
+def test_the_chosen_and_the_best_unadapted():
+    trial = hand_made([0.25] * 4, FAMILIES, scores=[0.5, 0.9, 0.1, 0.3])
+    assert trial.weighed.best == 1
+    assert trial.chosen == 3  # the best of the adapted ones
+    assert trial.best_unadapted is trial.settings[1]
+    alone = hand_made([0.5, 0.5], ("nearest", "linear"), scores=[0.5, 0.9])
+    assert alone.chosen == 1
+    assert not alone.adapts
+
+
+def test_the_table_has_the_best_first():
+    trial = hand_made([0.1, 0.2, 0.3, 0.4], FAMILIES, scores=[0.5, 0.9, 0.1, 0.3])
+    table = trial.table()
+    assert [record["score"] for record in table] == [0.9, 0.5, 0.3, 0.1]
+    assert [record["candidate"] for record in table] == ["linear", "1-NN", "LPJT", "LPJT"]
+    assert [record["chosen"] for record in table] == [False, False, True, False]
+    assert [record["weight"] for record in table] == [0.2, 0.1, 0.4, 0.3]
+    assert [record["kinship"] for record in table] == [0.1, 0.0, 0.3, 0.2]
+    assert [record["kernel"] for record in table] == [None, None, "linear", "linear"]
+    assert [record["masses"] for record in table] == [None, None, "source", "source"]
+    assert table[0]["view"] == "view 1"
+
+
+def test_facts_by_hand():
+    labellings = [[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 1]]
+    consensus = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
+    around, back = np.array([1, 0, 3, 2]), np.array([0, 3])
+    trial = hand_made(
+        [0.25] * 4,
+        FAMILIES,
+        consensus=consensus,
+        labellings=labellings,
+        sample=(None, np.array([1, 3]), np.array([0, 2])),
+        nearest=(around,),
+        reverse=(back,),
+        y_reverse=np.array([0, 0]),
+    )
+    whole = [np.full((4, 2), 0.5), np.full((3, 2), 0.5)]
+    whole[0][[1, 3]], whole[1][[0, 2]] = [[0.7, 0.3], [0.8, 0.2]], [[0.1, 0.9], [0.6, 0.4]]  # labels 0, 0, 1, 0
+    facts = trial.facts(whole)
+    # Shares of the families: 0.2, 0.4 and 0.4, the last divided by two.
+    assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
+    assert_allclose(facts.consensus, np.mean([0.9, 0.6, 0.7, 0.2]))
+    assert_allclose(facts.separation, 0.5)
+    assert_allclose(facts.reverse, 1.0)
+    assert_allclose(facts.confidence, np.mean([0.7, 0.8, 0.9, 0.6]))
+    assert (facts.kinship, facts.local, facts.linear) == (0.3, 0.5, 0.6)
+
+
+def test_facts_of_a_second_round_count_all_candidates_of_the_first():
+    first = hand_made([0.25] * 4, FAMILIES, labellings=[[0] * 4, [0] * 4, [1] * 4, [1] * 4])
+    second = hand_made([1.0], ["adapted"], labellings=[[1] * 4])
+    second = type(second)(*(getattr(second, name) for name in second.__slots__[:-1]), first=first)
+    certain = np.eye(2)[[1, 1, 1, 1]]
+    assert_allclose(second.facts([certain]).agreement, 0.4)
+    assert_allclose(hand_made([1.0], ["adapted"], labellings=[[1] * 4]).facts([certain]).agreement, 1.0)
+    assert second.facts([certain]).reverse == 0.0  # nothing to compare
+
+
+def test_facts_count_votes_by_the_mixing_of_views():
+    labellings, certain = [[0] * 4, [1] * 4], np.eye(2)[[1, 1, 1, 1]]
+    trial = hand_made([0.5, 0.5], ["adapted"] * 2, labellings=labellings, mixing=[0.5, 0.75])
+    assert_allclose(trial.facts([certain]).agreement, np.e / (1 + np.e))
+
+
+# --------------------------------------------------------------------------------------------------
+# Whole fits
+
+
+def distributions(*given, **parameters):
+    """Distributions of each target."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = LPJT(**{"random_state": 0, "max_iter": 2, **parameters}).fit(*given).label_distributions_
+    return list(found.values()) if isinstance(found, dict) else [found]
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_any_input_has_distributions(name):
+    given = INPUTS[name]
+    parts = distributions(*given)
+    targets = list(given[2].values()) if isinstance(given[2], dict) else [given[2]]
+    assert [len(F) for F in parts] == [len(rows) for rows in targets]
+    for F in parts:
+        assert np.isfinite(F).all()
+        assert F.min() >= 0
+        assert_allclose(F.sum(axis=1), 1, atol=1e-6)
+
+
+def test_sparse_rows_have_the_labels_of_dense_ones():
+    dense = np.maximum(X, 0), Y, np.maximum(X_TARGET, 0)
+    (expected,), (found,) = (
+        distributions(*given) for given in (dense, (sparse.csr_array(dense[0]), Y, sparse.csr_array(dense[2])))
+    )
+    assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    assert np.mean(found.argmax(axis=1) == expected.argmax(axis=1)) > 0.95
+
+
+@pytest.mark.parametrize("sample_size", [None, 20])
+def test_given_labels_are_one_hot_after_the_whole_fit(sample_size):
+    given = masked(Y_TARGET, 2)
+    (F,) = distributions(X, Y, X_TARGET, given, sample_size=sample_size)
+    assert_array_equal(F[given >= 0], np.eye(3)[given[given >= 0]])
+    assert_allclose(F.sum(axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("sample_size", [None, 20])
+def test_without_evidence_for_adaptation_the_labels_are_those_of_the_consensus(monkeypatch, sample_size):
+    monkeypatch.setattr("lpjt.fitting.candidates.ADAPTED_WEIGHT", 1.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LPJT(random_state=0, max_iter=1, sample_size=sample_size).fit(X, Y, X_TARGET, masked(Y_TARGET, 1))
+    assert model.adapted_ is False
+    F, given = model.label_distributions_, masked(Y_TARGET, 1)
+    assert_allclose(F.sum(axis=1), 1, atol=1e-6)
+    assert_array_equal(F[given >= 0], np.eye(3)[given[given >= 0]])
+    assert_allclose(model.predict_proba(X_TARGET)[given < 0], F[given < 0], atol=1e-6)
