@@ -61,6 +61,7 @@ ifneq ($(ARGS),--page)
 	$(BIN)/lpjt bench pie
 	$(BIN)/lpjt bench neighbors --full
 	$(BIN)/lpjt bench sample
+	$(BIN)/lpjt bench search
 	$(BIN)/lpjt bench peers
 endif
 	$(BIN)/lpjt bench report

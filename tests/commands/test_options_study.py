@@ -201,6 +201,7 @@ def show(lpjt):
 
 @CASES.prove("bench growth", "--rows")
 @CASES.prove("bench sample", "--rows")
+@CASES.prove("bench search", "--rows")
 @CASES.prove("bench peers", "--rows")
 def rows(lpjt, command):
     for text, numbers in (("2000", [2000]), ("4000,1000", [1000, 4000])):
@@ -225,6 +226,7 @@ def growth_quick(lpjt, command):
 
 @CASES.prove("bench growth", "--timeout")
 @CASES.prove("bench sample", "--timeout")
+@CASES.prove("bench search", "--timeout")
 @CASES.prove("bench visda", "--timeout")
 def bench_timeout(lpjt, command):
     for more, seconds in (([], None), (["--timeout", 2.5], 2.5)):
@@ -242,6 +244,7 @@ def peers_timeout(lpjt, command):
 
 @CASES.prove("bench growth", "--output")
 @CASES.prove("bench sample", "--output")
+@CASES.prove("bench search", "--output")
 @CASES.prove("bench visda", "--output")
 @CASES.prove("bench pie", "--output")
 @CASES.prove("bench peers", "--output")
@@ -261,6 +264,7 @@ def quick_output(lpjt, command):
 
 @CASES.prove("bench growth", "--keep")
 @CASES.prove("bench sample", "--keep")
+@CASES.prove("bench search", "--keep")
 @CASES.prove("bench peers", "--keep")
 def keep(lpjt, command):
     for rows, more, kept in ((1000, [], False), (2000, [], False), (4000, ["--keep"], True)):
@@ -275,7 +279,8 @@ def keep(lpjt, command):
 def scale(lpjt, command):
     for share in (0.1, 0.05):
         lpjt("bench", command, "--scale", share)
-        (task,) = lpjt.tasks
+        task, single = lpjt.tasks
+        assert task.data == single.data
         assert sum(task.data["source"]) == pytest.approx(152_397 * share, rel=0.01)
         assert sum(task.data["target"]) == pytest.approx(55_388 * share, rel=0.01)
 

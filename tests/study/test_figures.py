@@ -47,7 +47,7 @@ def rows_alone(toys, monkeypatch):
 
 def fit(problem, **parameters):
     with readable_warnings():
-        model = settings.make_lpjt(random_state=0, **parameters)
+        model = settings.make_variant(random_state=0, **parameters)
         return model.fit(problem.X_source, problem.y_source, problem.X_target, problem.y_given)
 
 
@@ -93,7 +93,7 @@ def test_sensitivity_agrees_with_refits(tmp_path, toys):
     problem = toy_problem()
     for row in rows[::3]:
         value = int(row["value"]) if row["parameter"] == "n_components" else float(row["value"])
-        model = fit(problem, **{row["parameter"]: value})
+        model = fit(problem, candidates=None, refine=False, **{row["parameter"]: value})
         assert float(row["accuracy"]) == 100 * np.mean(model.transduction_ == problem.y_target)
         assert int(row["n_iter"]) == model.n_iter_
     assert len({row["accuracy"] for row in rows}) > 3  # a toy on which everything is equal would show nothing
@@ -240,7 +240,7 @@ def test_landmarks_are_the_weights_of_the_fit_in_falling_order(tmp_path, photogr
     rows = numbers(figures.make_figure("fig-landmarks", tmp_path))
     source, target = photographed["A"], photographed["W"]
     for setting, parameters in landmarks.SETTINGS.items():
-        model = fit(toy_problem(), safeguard=False, **parameters)
+        model = fit(toy_problem(), safeguard=False, candidates=None, refine=False, **parameters)
         Z, Z_target = model.transform(source.X, "source"), model.transform(target.X)
         mean = Z_target[target.y == 1].mean(axis=0)
         drawn = [row for row in rows if (row["setting"], row["domain"]) == (setting, "source")]

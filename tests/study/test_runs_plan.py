@@ -6,7 +6,7 @@ from lpjt.baselines import JDA
 from lpjt.datasets import TABLES
 from lpjt.study.runs.methods import METHODS, find_method, make_method
 from lpjt.study.runs.plan import expand_tables, methods_of, plan_jobs
-from lpjt.study.settings import PAPER_PARAMETERS, make_lpjt
+from lpjt.study.settings import PAPER_PARAMETERS, make_variant
 
 NEED_LABELS = {"SVMt", "Propagation", "CDLS", "SHFA"}
 VARIANTS = {"LPJT (paper)", "LPJT (code)", "LPJT (landmarks)"}
@@ -142,7 +142,7 @@ def test_what_is_unknown_or_cannot_be_done_is_said(call, words):
 def test_the_papers_parameters_are_parameters_of_the_estimator():
     assert set(PAPER_PARAMETERS) == set(TABLES)
     for parameters in PAPER_PARAMETERS.values():
-        make_lpjt(**parameters)
+        make_variant(**parameters)
         assert (parameters["landmark_ratio"], parameters["n_neighbors"], parameters["max_iter"]) == (0.5, 5, 5)
     pie = PAPER_PARAMETERS["pie"]
     assert (pie["variance_weight"], pie["locality_weight"], pie["n_components"]) == (0.1, 0.02, 120)

@@ -5,6 +5,7 @@ import pytest
 from lpjt.commands import bench
 from lpjt.study.pages import performance
 from lpjt.study.speed import goals, methods, plans, sheets
+from lpjt.study.speed.data import open_pair
 from lpjt.study.speed.results import BENCHES, Measurement, open_store, read_result
 
 pytest.importorskip("typer", reason="the command line is an extra")
@@ -189,13 +190,40 @@ def test_results_come_back_from_the_store_with_what_they_hold_for(tmp_path):
     assert read_result("visda", store) is None
 
 
+@pytest.mark.parametrize(("seconds", "said", "met"), [(15.0, "3.00 fits", True), (31.0, "6.20 fits", False)])
+def test_a_search_is_told_in_fits(seconds, said, met):
+    search = fit_record("2,000 rows", "LPJTSearch", 2000, seconds=seconds, settings=30, accuracy=90.0)
+    result = result_of("search", [fit_record("2,000 rows", size=2000), search])
+    assert finding("a search among 30", search=result) == (said, met)
+    (sheet,) = performance.sheets_of(result)
+    assert sheet.rows == [("2,000 rows", "30", "5.00", f"{seconds:.1f}", said.split()[0], "87.65", "90.00")]
+    failed = result_of(
+        "search", [result["records"][0], failure("2,000 rows", "timeout", size=2000) | {"method": "LPJTSearch"}]
+    )
+    assert finding("a search among 30", search=failed) == ("a fit failed", None)
+    assert performance.sheets_of(failed)[0].rows[0][3:5] == ("timeout", sheets.MISSING)
+
+
+def test_the_search_is_measured_as_it_is_planned():
+    """Both on the same rows and until labels are steady; a search is no peer."""
+    fit, search = plans.plan_search((200,)).tasks
+    assert (fit.method, search.method) == ("LPJT", "LPJTSearch")
+    assert fit.data == search.data
+    assert fit.parameters == search.parameters == {"max_iter": 10, "tol": 1e-3}
+    assert "LPJTSearch" not in methods.PEERS
+    pair = open_pair({"source": (20, 20), "target": (20, 20), "width": 16})
+    few = methods.fit_search(pair.X_source, pair.y_source, pair.X_target, {"max_iter": 1})
+    assert few.facts["settings"] == 30
+    assert few.labels.shape == pair.y_target.shape
+
+
 def test_without_results_the_page_says_so(tmp_path):
     results = performance.read_results(open_store(tmp_path / "nothing"))
     written = performance.write_page(results, tmp_path / "docs" / "performance.md")
     text = written[0].read_text(encoding="utf-8")
     assert len(written) == 1
     assert text.count("not measured yet") == len(goals.GOALS)
-    assert text.count("Not measured yet") == 6
+    assert text.count("Not measured yet") == 7
     assert "Nothing is measured yet." in text
 
 

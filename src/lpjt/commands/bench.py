@@ -19,7 +19,7 @@ from lpjt.study.robust.measure import measure_task
 from lpjt.study.robust.sheets import families_sheet, goals_sheet, kinds_sheet, worst_sheet
 from lpjt.study.runner import Event, run_jobs
 from lpjt.study.speed import plans, run
-from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, Plan
+from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, SEARCH_ROWS, Plan
 from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
 from lpjt.study.speed.sheets import exponent, quick_sheet
 from lpjt.study.store import Store
@@ -113,6 +113,18 @@ def sample(
     """Accuracy and time of learning on a sample, and of iterating on every row."""
     with one_line_errors():
         _run(lambda: plans.plan_sample(parse_rows(rows) or SAMPLE_ROWS, timeout=timeout), output, keep=keep)
+
+
+@bench_app.command()
+def search(
+    rows: Annotated[str | None, typer.Option(help=_rows_help(SEARCH_ROWS))] = None,
+    timeout: Timeout = None,
+    output: Output = DIRECTORY,
+    keep: Keep = False,
+) -> None:
+    """Time of a search among thirty settings, in whole fits."""
+    with one_line_errors():
+        _run(lambda: plans.plan_search(parse_rows(rows) or SEARCH_ROWS, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()

@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from lpjt.classifiers import Propagation
 from lpjt.datasets import TABLES
 from lpjt.estimator import LPJT
 from lpjt.parameters import make_plan
+from lpjt.search import LPJTSearch
 
 Parameters = Mapping[str, Any]
 
 
-def make_lpjt(*, variant: str | None = None, **parameters: Any) -> LPJT:
+def make_variant(*, variant: str | None = None, **parameters: Any) -> LPJT:
     """The estimator of a variant ("paper", "authors" or None): the only place of the study that constructs one.
 
     Parameters of the classifier or kernel, such as "classifier__nu", are set after construction.
@@ -20,9 +24,22 @@ def make_lpjt(*, variant: str | None = None, **parameters: Any) -> LPJT:
     return make(**{name: value for name, value in parameters.items() if name not in nested}).set_params(**nested)
 
 
+def make_lpjt(*, variant: str | None = None, **parameters: Any) -> LPJT:
+    """As `make_variant`, for tables of methods: Algorithm 1 alone, unless the parameters say otherwise."""
+    return make_variant(variant=variant, **({} if variant else ONE_SETTING), **parameters)
+
+
+def make_search(*, random_state: int, **parameters: Any) -> LPJTSearch:
+    """A search among the settings of `SEARCH_GRID`; further parameters are those of the estimator."""
+    estimator = make_variant(classifier=Propagation(), random_state=random_state, **parameters)
+    return LPJTSearch(estimator, dict(SEARCH_GRID), random_state=random_state)
+
+
 def default_values(*, n_classes: int, n_rows: int) -> Any:
     """The default of every setting for a problem, the number of components resolved."""
-    return make_plan(LPJT().get_params(deep=False), n_classes=n_classes, one_width=True, n_rows=n_rows).settings
+    return make_plan(
+        LPJT().get_params(deep=False), classes=np.arange(n_classes), one_width=True, n_rows=n_rows
+    ).settings
 
 
 #: Variants. A stored row names the constructor instead of the values that it stands for.
@@ -30,8 +47,11 @@ PAPER: Parameters = {"variant": "paper"}
 AUTHORS: Parameters = {"variant": "authors"}
 WITH_LANDMARKS: Parameters = {"landmark_ratio": 0.5}
 
+#: Algorithm 1 alone, in one setting: no candidates, and no regression beside its labels.
+ONE_SETTING: Parameters = {"candidates": None, "refine": False}
+
 #: The safeguard could return the rows unadapted, which have neither weights nor iterations to show.
-WITHOUT_SAFEGUARD: Parameters = {"safeguard": False}
+WITHOUT_SAFEGUARD: Parameters = {**ONE_SETTING, "safeguard": False}
 
 #: What the oracle protocol searches.
 ORACLE_GRID: Mapping[str, tuple[Any, ...]] = {
@@ -41,7 +61,7 @@ ORACLE_GRID: Mapping[str, tuple[Any, ...]] = {
 }
 
 #: Neither evidence nor tolerance ends a fit; one whose labels no longer change has nothing left to do.
-ENDLESS: Parameters = {"tol": 0.0, "safeguard": False}
+ENDLESS: Parameters = {**ONE_SETTING, "tol": 0.0, "safeguard": False}
 
 #: Iterations of every iterative method that is timed; labels that no longer change end a fit sooner.
 ITERATIONS = 10
@@ -49,6 +69,7 @@ TIMED: Parameters = {"max_iter": ITERATIONS, "tol": 0.0}
 
 #: LPJT with the settings of the dense transcription, so that labels can be compared. Five iterations, the paper's T.
 AS_TRANSCRIBED: Parameters = {
+    **ONE_SETTING,
     "landmark_ratio": 0.5,
     "scaling": "unit",
     "classifier": "harmonic",
@@ -66,6 +87,16 @@ NEIGHBOR_SEARCHES: Mapping[str, Parameters] = {
 
 #: Every row against a sample of them.
 SAMPLES: Mapping[str, Parameters] = {"every row": {"sample_size": None}, "sample": {"sample_size": "auto"}}
+
+#: Thirty settings, whose search is timed.
+SEARCH_GRID: Mapping[str, tuple[Any, ...]] = {
+    "n_components": (5, 10, 20, 40, 80),
+    "variance_weight": (0.03, 0.1, 0.3),
+    "classifier__n_neighbors": (5, 15),
+}
+
+#: As `TIMED`, but a fit ends when its labels are steady, as by default.
+UNTIL_STEADY: Parameters = {"max_iter": ITERATIONS, "tol": 1e-3}
 
 _COMMON = {"landmark_ratio": 0.5, "n_neighbors": 5, "max_iter": 5}
 _SURF = {"variance_weight": 0.1, "locality_weight": 0.001, "n_components": 40}

@@ -11,7 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from lpjt._warnings import readable_warnings
 from lpjt.datasets import Problem, find_table, load_problem
 from lpjt.estimator import LPJT
-from lpjt.study.settings import make_lpjt
+from lpjt.study.settings import make_variant
 
 #: Called with the number of steps done, the number of all, and what was done last.
 Progress = Callable[[int, int, str], Any]
@@ -55,7 +55,7 @@ class FitTask:
 def fit_problem(problem: Problem, seed: int = 0, **parameters: Any) -> LPJT:
     """Fit LPJT with the labels that a method may see; its warnings are the figure's matter, not the terminal's."""
     with readable_warnings():
-        model = make_lpjt(random_state=seed, **parameters)
+        model = make_variant(random_state=seed, **parameters)
         return model.fit(problem.X_source, problem.y_source, problem.X_target, problem.y_given)
 
 

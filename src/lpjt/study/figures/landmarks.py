@@ -12,7 +12,7 @@ from lpjt.datasets import SETS, LabelledRows, find_table, load_domain
 from lpjt.datasets.where import image_file
 from lpjt.study.figures.fits import Request
 from lpjt.study.figures.style import QUIET, SMALL, TEXT, Drawing, new_canvas, set_words
-from lpjt.study.settings import PAPER, PAPER_PARAMETERS, WITH_LANDMARKS, WITHOUT_SAFEGUARD, make_lpjt
+from lpjt.study.settings import PAPER, PAPER_PARAMETERS, WITH_LANDMARKS, WITHOUT_SAFEGUARD, make_variant
 
 CLASS = "calculator"
 SHOWN = 8  # photographs per line
@@ -93,7 +93,7 @@ def landmark_weights(
     """
     source, target = (load_domain(TABLE, key) for key in pair.split(" to "))
     with readable_warnings():
-        model = make_lpjt(random_state=seed, **WITHOUT_SAFEGUARD, **SETTINGS[setting])
+        model = make_variant(random_state=seed, **WITHOUT_SAFEGUARD, **SETTINGS[setting])
         model.fit(source.X, source.y, target.X)
     in_source, in_target = _places(source, name), _places(target, name)
     Z_source = model.transform(source.X[in_source], "source")

@@ -17,7 +17,8 @@ RANGES: dict[str, tuple[float, ...]] = {
 }
 LETTERS = {"locality_weight": "γ", "variance_weight": "μ", "n_components": "d"}
 CAPTION = """
-One parameter is varied, all others stay at LPJT's default (dotted line). Each fit is label-free ({protocol}); target
+One parameter is varied, all others stay at LPJT's default (dotted line), without candidates. Each fit is label-free
+({protocol}); target
 labels serve the score alone, so the best point of a curve is not a choice that one could make without them.
 """
 
@@ -44,13 +45,15 @@ def default_values(problem: Problem) -> dict[str, float]:
 def _tasks(problem: Problem) -> list[FitTask]:
     """The default once for all three panels, then every other point."""
     defaults = default_values(problem)
-    tasks = [FitTask(problem, {}, f"{problem.pair}, defaults", {"points": list(defaults.items()), "default": True})]
+    tags: dict[str, Any] = {"points": list(defaults.items()), "default": True}
+    tasks = [FitTask(problem, dict(settings.ONE_SETTING), f"{problem.pair}, defaults", tags)]
     widest = min(problem.X_source.shape[1], problem.X_target.shape[1])
     for name, values in RANGES.items():
         for value in values:
             if value != defaults[name] and not (name == "n_components" and value > widest):
                 tags = {"points": [(name, value)], "default": False}
-                tasks.append(FitTask(problem, {name: value}, f"{problem.pair}, {LETTERS[name]} = {value:g}", tags))
+                parameters = {**settings.ONE_SETTING, name: value}
+                tasks.append(FitTask(problem, parameters, f"{problem.pair}, {LETTERS[name]} = {value:g}", tags))
     return tasks
 
 

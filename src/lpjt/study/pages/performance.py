@@ -13,6 +13,7 @@ from lpjt.study.speed.sheets import (
     neighbors_sheet,
     peers_sheets,
     sample_sheet,
+    search_sheet,
     stages_sheet,
 )
 from lpjt.study.store import Store
@@ -43,6 +44,7 @@ $ lpjt bench pie       # PIE 05 to 07, of LPJT_DATA
 $ lpjt bench peers     # beside skada, POT, a primal JDA and a dense transcription of the paper
 $ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data of LPJT_DATA
 $ lpjt bench sample    # learning on a sample against iterating on every row
+$ lpjt bench search    # a search among thirty settings, in whole fits
 $ lpjt bench quick     # a minute: ratios beside the stored ones; fails on memory that grows with the rows' square
 $ lpjt bench report    # this page, from what is stored
 ```
@@ -84,6 +86,8 @@ def sheets_of(result: Result) -> list[Sheet]:
         return [neighbors_sheet(result)]
     if bench == "sample":
         return [sample_sheet(result)]
+    if bench == "search":
+        return [search_sheet(result)]
     more = [exponents_sheet(result)] if bench.startswith("growth") else []
     stages = stages_sheet(result, "Time by stage")
     return [fits_sheet(result, "Fits"), *more, *([stages] if stages else [])]
@@ -102,6 +106,7 @@ def _measured(results: dict[str, Result | None], drawn: bool) -> Iterator[str]:
         "peers": "Peers",
         "neighbors": "Approximate neighbours",
         "sample": "Learning on a sample",
+        "search": "Searching parameters",
     }
     for bench, title in titles.items():
         result = results[bench]

@@ -199,7 +199,7 @@ def _write_headline(by_table: ByTable) -> None:
         "1-NN",
         "best other method",
         "the paper's LPJT (tuned set by set)",
-        "this LPJT",
+        "this LPJT, one setting",
     )
     text = README.read_text()
     before, rest = text.split(README_MARKERS[0])

@@ -11,7 +11,7 @@ import lpjt
 from lpjt.study.robust.data import DomainPair, open_task
 from lpjt.study.robust.tasks import Task
 from lpjt.study.robust.unadapted import unadapted_accuracies
-from lpjt.study.settings import make_lpjt
+from lpjt.study.settings import make_variant
 from lpjt.study.store import Row
 from lpjt.study.text import join_messages, one_line
 
@@ -32,7 +32,7 @@ def measure_task(task: Task) -> Row:
 
 def measure(pair: DomainPair, parameters: Mapping[str, Any]) -> Row:
     """Figures of one fit, in per cent. The model never sees a target label."""
-    model = make_lpjt(**parameters)
+    model = make_variant(**parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         begun = time.perf_counter()

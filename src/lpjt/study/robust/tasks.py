@@ -11,7 +11,7 @@ from typing import Any
 
 from lpjt.study.machine import machine, utc_now, versions
 from lpjt.study.robust.families import FAMILIES, Family, why_missing
-from lpjt.study.settings import make_lpjt
+from lpjt.study.settings import make_variant
 from lpjt.study.store import ROBUST, Row, Store
 from lpjt.study.text import canonical_json, join_messages
 
@@ -19,7 +19,7 @@ from lpjt.study.text import canonical_json, join_messages
 DIRECTORY = Path("results/robust")
 
 #: Maximum number of rows per domain, and draws of the classes that a cut keeps.
-MAX_ROWS, DRAWS = 2000, 2
+MAX_ROWS, DRAWS = 600, 2
 
 #: Per cent of the classes that the target of a cut keeps, and the fewest that it keeps.
 SHARES = (20, 30, 50)
@@ -114,7 +114,7 @@ def plan_tasks(*, max_rows: int = MAX_ROWS, draws: int = DRAWS, only: str | None
     """
     if draws < 1:
         raise ValueError(f"--draws {draws} leaves no draw of the classes. Give 1 or more.")
-    chosen = {"max_rows": max_rows, "parameters": make_lpjt(random_state=0).get_params(deep=False)}
+    chosen = {"max_rows": max_rows, "parameters": make_variant(random_state=0).get_params(deep=False)}
     tasks = [task for family in FAMILIES.values() for task in _family_tasks(family, draws, chosen)]
     found = [task for task in tasks if only is None or only.lower() in task.name.lower()]
     if not found:

@@ -4,7 +4,7 @@ Three ways of choosing parameters, and a table never mixes them:
 
 ``label-free``
     One setting of each method for all data, its estimator's default: for the methods of comparison the value that their
-    reference recommends, for LPJT the default of `lpjt.LPJT`. No target label is looked at.
+    reference recommends, for LPJT the default of `lpjt.LPJT` without candidates. No target label is looked at.
 ``published``
     The values that a method's reference prints for that very set. They were chosen there with target labels.
 ``oracle``
@@ -80,6 +80,7 @@ _JDA_FACES = {"pie": {"scaling": "unit"}}
 _TEN_DIMENSIONS = ("W to D", "D to W", "W to A", "A to W", "C to D", "D to C")
 
 _DIMENSIONS = (10, 20, 40, 80, 120)
+#: In one setting: candidates would bring methods of comparison into it.
 _LPJT = "lpjt.study.settings:make_lpjt"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lpjt.study.settings import AS_TRANSCRIBED, ITERATIONS, TIMED, make_lpjt
+from lpjt.study.settings import AS_TRANSCRIBED, ITERATIONS, TIMED, UNTIL_STEADY, make_search, make_variant
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,12 +32,20 @@ class TimedMethod:
 
 def fit_lpjt(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
     """LPJT, with its time by stage."""
-    model = make_lpjt(random_state=0, **parameters)
+    model = make_variant(random_state=0, **parameters)
     with counted_searches() as searches:
         model.fit(X, y, X_target)
     facts = {"n_iter": int(model.n_iter_), "adapted": bool(model.adapted_), "scaling": model.scaling_}
     stages = {name: float(seconds) for name, seconds in model.seconds_.items()}
     return Fitted(model.transduction_, {**facts, "searches": len(searches), "stages": stages})
+
+
+def fit_search(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """A search among many settings of LPJT, and the fit of the best one."""
+    search = make_search(random_state=0, **parameters).fit(X, y, X_target)
+    model = search.best_estimator_
+    facts = {"n_iter": int(model.n_iter_), "adapted": bool(model.adapted_), "scaling": model.scaling_}
+    return Fitted(model.transduction_, {**facts, "settings": len(search.cv_results_["params"])})
 
 
 @contextmanager
@@ -124,6 +132,7 @@ def _skada(name: str, estimator: str, **parameters: Any) -> TimedMethod:
 
 _ALL = [
     TimedMethod("LPJT", fit_lpjt, TIMED),
+    TimedMethod("LPJTSearch", fit_search, UNTIL_STEADY),
     TimedMethod("LPJT, as printed", fit_lpjt, AS_TRANSCRIBED),
     TimedMethod("dense transcription", fit_dense_paper, {"n_components": 20, "max_iter": 5}, ("piqp",)),
     TimedMethod("primal JDA", fit_common_jda, {"n_components": 20, "max_iter": ITERATIONS}),
@@ -140,7 +149,7 @@ _ALL = [
 METHODS: dict[str, TimedMethod] = {method.name: method for method in _ALL}
 
 #: Measured side by side by ``lpjt bench peers``, what it is about first.
-PEERS: tuple[str, ...] = tuple(METHODS)
+PEERS: tuple[str, ...] = tuple(name for name in METHODS if name != "LPJTSearch")
 
 _PACKAGES = {"ot": "POT"}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lpjt.study.machine import memory_bytes
-from lpjt.study.settings import NEIGHBOR_SEARCHES, SAMPLES
+from lpjt.study.settings import NEIGHBOR_SEARCHES, SAMPLES, UNTIL_STEADY, WITHOUT_SAFEGUARD
 from lpjt.study.speed.data import even_counts, visda_shape
 from lpjt.study.speed.methods import PEERS, check_installed
 from lpjt.study.speed.results import Measurement
@@ -17,6 +17,9 @@ PEER_ROWS = (500, 1000, 2000, 4000, 8000)
 
 #: Rows per domain at which a fit on a sample is compared with one that iterates on every row.
 SAMPLE_ROWS = (16_000, 32_000, 64_000)
+
+#: Rows per domain at which a search is compared with one fit.
+SEARCH_ROWS = (2000,)
 
 WIDTH, N_CLASSES = 256, 10
 WIDE = {"rows": 500, "width": 4096}
@@ -55,6 +58,10 @@ class Plan:
     note: str
 
 
+#: A fit that chooses nothing, beside which the cost of the candidates is measured.
+ONE_SETTING, UNCHOSEN = "one setting", dict(WITHOUT_SAFEGUARD)
+
+
 def _plan(bench: str, tasks: Iterable[Measurement], note: str) -> Plan:
     numbered = [replace(task, bench=bench, place=place, note=note) for place, task in enumerate(tasks)]
     return Plan(bench, numbered, note)
@@ -84,7 +91,10 @@ def plan_visda(scale: float = 1.0, *, timeout: float | None = None) -> Plan:
     label = LABELS["visda"] if scale == 1 else f"{LABELS['visda']}, {scale:g} of its rows"
     return _plan(
         "visda" if scale == 1 else "visda-trial",
-        [Measurement(label, "LPJT", visda_shape(scale), **_limits(timeout))],
+        [
+            Measurement(label, "LPJT", visda_shape(scale), **_limits(timeout)),
+            Measurement(f"{label}, {ONE_SETTING}", "LPJT", visda_shape(scale), UNCHOSEN, **_limits(timeout)),
+        ],
         TEN_ITERATIONS,
     )
 
@@ -92,8 +102,12 @@ def plan_visda(scale: float = 1.0, *, timeout: float | None = None) -> Plan:
 def plan_pie() -> Plan:
     """PIE, pose 05 to 07: 3332 and 1629 faces of 1024 pixels, 68 people, 100 components."""
     _check_data({"pie": (PIE_PAIR,)})
-    task = Measurement(f"PIE {PIE_PAIR}", "LPJT", {"table": "pie", "pair": PIE_PAIR}, {"n_components": 100})
-    return _plan("pie", [task], f"100 components. {TEN_ITERATIONS}")
+    label, problem, given = f"PIE {PIE_PAIR}", {"table": "pie", "pair": PIE_PAIR}, {"n_components": 100}
+    tasks = [
+        Measurement(label, "LPJT", problem, given),
+        Measurement(f"{label}, {ONE_SETTING}", "LPJT", problem, {**given, **UNCHOSEN}),
+    ]
+    return _plan("pie", tasks, f"100 components. {TEN_ITERATIONS}")
 
 
 def plan_peers(rows: Sequence[int] = PEER_ROWS, *, timeout: float = 600.0) -> Plan:
@@ -146,6 +160,17 @@ def plan_sample(rows: Sequence[int] = SAMPLE_ROWS, *, timeout: float | None = No
         "once with the default, which learns on a sample and then labels every row over the graph of all of them."
     )
     return _plan("sample", tasks, note)
+
+
+def plan_search(rows: Sequence[int] = SEARCH_ROWS, *, timeout: float | None = None) -> Plan:
+    """One fit, and a search among thirty settings, on the same rows."""
+    limits = _limits(timeout)
+    tasks = [_made(name, n, parameters=dict(UNTIL_STEADY), **limits) for n in rows for name in ("LPJT", "LPJTSearch")]
+    note = (
+        "LPJT with its defaults, and LPJTSearch among thirty settings (components, variance weight, neighbours of the "
+        "propagation), which ends with a fit of the best one on all rows."
+    )
+    return _plan("search", tasks, note)
 
 
 def _limits(timeout: float | None) -> dict[str, Any]:

@@ -100,6 +100,24 @@ def sample_sheet(result: Result) -> Sheet:
     return Sheet("Learning on a sample", headings, rows)
 
 
+def search_sheet(result: Result) -> Sheet:
+    """Seconds of one fit and of a search, how many fits the search takes, and the accuracy of both."""
+    rows = []
+    for label, fit, search in paired_records(result):
+        both = [r["status"] if r["status"] != "ok" else number(r["seconds"]) for r in (fit, search)]
+        right = [MISSING if r["status"] != "ok" else f"{r['accuracy']:.2f}" for r in (fit, search)]
+        rows.append((label, str(search.get("settings", MISSING)), *both, optional(search_fits(fit, search)), *right))
+    headings = ("rows per domain", "settings", "fit, s", "search, s", "search / fit", "fit, %", "search, %")
+    return Sheet("A search, in fits", headings, rows)
+
+
+def search_fits(fit: Record, search: Record) -> float | None:
+    """Time of a search in that of one fit; None if either failed."""
+    if fit["status"] != "ok" or search["status"] != "ok":
+        return None
+    return search["seconds"] / fit["seconds"]
+
+
 def quick_sheet(result: Result, stored: Result | None) -> Sheet:
     """Ratios of this run beside the stored ones."""
     before = {record["size"]: record for record in (stored or {"records": []})["records"] if record["status"] == "ok"}
