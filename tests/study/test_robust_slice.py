@@ -45,4 +45,4 @@ def test_trust_is_within_reason(rows):
 
 def test_absent_classes_are_found(rows):
     cut = [row for row in rows if "classes" in row["task"]]
-    assert sum(row["n_absent_right"] for row in cut) >= 0.7 * sum(row["n_absent"] for row in cut)
+    assert sum(row["n_absent_right"] for row in cut) >= 0.5 * sum(row["n_absent"] for row in cut)
