@@ -230,11 +230,11 @@ def watch():
 
 def fit(**parameters):
     common = {"random_state": 0, "neighbor_search": "approximate", "max_iter": 2, "n_jobs": 1, "sample_size": size}
-    model = one_setting(**common, **parameters)
+    model = LPJT(candidates=None, refine=False, **common, **parameters)
     return model.fit(X[:n], y[:n], X[n:])
 
 
-one_setting(neighbor_search="approximate").fit(X[:100], y[:100], X[n:n + 100])
+LPJT(candidates=None, refine=False, neighbor_search="approximate").fit(X[:100], y[:100], X[n:n + 100])
 peaks, done = [], False
 start = anonymous()
 thread = threading.Thread(target=watch)
