@@ -263,7 +263,7 @@ def _measure(screen: Console, plan: Plan, store: Store, *, keep: bool = False) -
 def _watched(
     screen: Console, total: int, store: Store, name_of: Callable[[Any], str]
 ) -> Iterator[Callable[[Event], None]]:
-    """A progress bar for the events of so many jobs; failures go to standard error, Ctrl-C ends with a line."""
+    """A progress bar for the events of a number of jobs; failures go to standard error, Ctrl-C ends with a line."""
     columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     try:
         with Progress(*columns, console=screen, transient=True) as progress:

@@ -49,8 +49,8 @@ class Trust:
 def estimate_accuracy(facts: Facts, n_classes: int) -> tuple[float, float, float]:
     """Estimated accuracy, and an interval that is meant to hold the true one nine times in ten.
 
-    A linear mix of the evidence, whose weights were found on the development half of the suite of docs/robustness.md
-    and confirmed on its other half. The interval is wide where candidates disagree.
+    A linear mix of the evidence, whose weights were fitted in trials on the pairs of the development half of the suite
+    of docs/robustness.md; the page shows both halves. The interval is wide where candidates disagree.
     """
     value = INTERCEPT + sum(weight * getattr(facts, name) for name, weight in WEIGHTS.items())
     half = NARROWEST + WIDENING * (1 - facts.agreement)

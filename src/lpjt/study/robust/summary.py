@@ -7,7 +7,7 @@ from statistics import fmean
 from lpjt.study.robust.tasks import CUTS
 from lpjt.study.store import Row
 
-#: A task is harmed if LPJT is more than so many points below no adaptation.
+#: A task is harmed if LPJT is more than this many points below no adaptation.
 HARM = 1.0
 
 #: Kinds in which the target lacks classes or has other proportions.

@@ -147,7 +147,7 @@ def part_of(position: int) -> str:
 
 
 def cut_sizes(n_classes: int) -> dict[str, int]:
-    """Kinds of cuts that take classes away from so many, and the number of classes that each keeps."""
+    """Kinds of cuts that take classes away from this number, and the number of classes that each keeps."""
     kept = {kind: max(FEWEST_CLASSES, round(n_classes * share / 100)) for share, kind in CUTS.items()}
     return {kind: n for kind, n in kept.items() if n < n_classes}
 
