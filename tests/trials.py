@@ -4,7 +4,7 @@ import numpy as np
 
 from lpjt import LPJT, Kernel
 from lpjt.domains import open_domains
-from lpjt.fitting.candidates import Trial
+from lpjt.fitting.trial import Trial
 from lpjt.fitting.views import Setting
 from lpjt.parameters import make_plan
 from lpjt.selection.choice import Ground, Weighed
@@ -45,7 +45,7 @@ LINEAR = Kernel("linear")
 
 
 def hand_made(
-    weights, families, *, consensus=None, sample=(None, None), scores=None, labellings=None, mixing=None, **ground
+    weights, families, *, consensus=None, sample=(None, None), scores=None, labellings=None, votes=None, **ground
 ):
     """A trial with given weights of its candidates; of the rest, only what a test names has a meaning."""
     m = len(families)
@@ -58,8 +58,9 @@ def hand_made(
     around = (np.arange(len(consensus)) + 1) % len(consensus)
     given = {"nearest": (around,), "reverse": (), "y_reverse": np.zeros(0, dtype=int), "local": 0.5, "linear": 0.6}
     zeros = np.zeros(m)
-    weighed = Weighed(zeros, zeros, np.arange(m) / 10, zeros, scores, weights, consensus)
-    return Trial(settings, labellings, Ground(**{**given, **ground}), weighed, sample, tuple(mixing or zeros))
+    votes = consensus if votes is None else np.asarray(votes, dtype=float)
+    weighed = Weighed(zeros, zeros, np.arange(m) / 10, zeros, scores, weights, consensus, votes)
+    return Trial(settings, labellings, Ground(**{**given, **ground}), weighed, sample)
 
 
 def calls_of_iterate(monkeypatch):
@@ -69,7 +70,7 @@ def calls_of_iterate(monkeypatch):
 
         def record(problem, plan, domains, calls=calls):
             calls.append((problem, plan))
-            return np.arange(sum(d.X.shape[0] for d in domains.targets)) % 3
+            return np.eye(3)[np.arange(sum(d.X.shape[0] for d in domains.targets)) % 3]
 
         monkeypatch.setattr(f"lpjt.fitting.{module}.iterate", record)
     return seen["views"], seen["candidates"]

@@ -18,7 +18,7 @@ from lpjt.domains import Domains
 from lpjt.engines import choose_engine
 from lpjt.estimator import LPJT
 from lpjt.fitting import Plan
-from lpjt.fitting.candidates import ROWS_PER_CLASS
+from lpjt.fitting.candidates import FIRST_ROWS
 from lpjt.fitting.compare import Compared, compare_plans
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.whole import gather_rows
@@ -211,7 +211,7 @@ class LPJTSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Evidence for each model's parameters, on a sample of the rows."""
         random_state = check_random_state(self.random_state)
         labels = [engine.labels(d.y) for d in domains.all]
-        n_rows = max(self.max_rows, ROWS_PER_CLASS * len(domains.classes))
+        n_rows = max(self.max_rows, FIRST_ROWS[1] * len(domains.classes))
         few = gather_rows(domains, [draw_sample(y, n_rows, random_state) for y in labels], labels, engine)
         opened = clone(self.estimator).set_params(scaling="auto", candidates="auto", kernel="linear")
         return compare_plans(

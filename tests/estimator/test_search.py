@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from lpjt import LPJT, Kernel, LPJTSearch, Propagation
 from lpjt._threads import n_threads
 from lpjt.fitting import candidate, compare, views
-from lpjt.fitting.candidates import ROWS_PER_CLASS
+from lpjt.fitting.candidates import FIRST_ROWS
 from problems import masked, shifted_pair, widened
 
 #: Six classes that overlap a little: one dimension cannot hold them.
@@ -155,7 +155,7 @@ def test_max_rows_bounds_the_sample_but_not_below_twenty_rows_per_class(monkeypa
     drawn = counted(monkeypatch, compare, "make_problem")
     taken = counted(monkeypatch, compare, "label_views")
     many = shifted_pair(n_source=400, n_target=300, n_classes=6)
-    for max_rows, rows in ((250, 250), (10, 6 * ROWS_PER_CLASS), (1000, 400)):
+    for max_rows, rows in ((250, 250), (10, 6 * FIRST_ROWS[1]), (1000, 400)):
         taken.clear()
         search(GRID, *many[:3], max_rows=max_rows)
         few = taken[0][0]

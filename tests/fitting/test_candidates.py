@@ -43,6 +43,7 @@ def test_second_round_has_finalists_and_all_unadapted(tried):
     unadapted = [i for i, s in enumerate(first.settings) if s.family != "adapted"]
     assert trial.settings[: len(unadapted)] == tuple(first.settings[i] for i in unadapted)
     assert_array_equal(trial.labellings[: len(unadapted)], first.labellings[unadapted])
+    assert trial.weighed.votes is first.weighed.votes
     finalists = [(s.view, s.kernel.function) for s in trial.settings[len(unadapted) :]]
     assert len(finalists) == len(set(finalists)) == 4
     best = {}
@@ -64,20 +65,36 @@ def test_the_plan_is_that_of_the_best_adapted_candidate(tried):
 
 
 def test_both_rounds_are_weighed_on_the_same_ground(tried):
-    trial = tried[0]
-    assert trial.ground is trial.first.ground
-    kinship = {s.view: k for s, k in zip(trial.first.settings, trial.first.weighed.kinship, strict=True)}
-    mixing = {s.view: m for s, m in zip(trial.first.settings, trial.first.mixing, strict=True)}
-    assert len(set(mixing.values())) > 1
-    for of_round in (trial, trial.first):
+    trial, first = tried[0], tried[0].first
+    assert trial.ground is first.ground
+    kinship = {s.view: k for s, k in zip(first.settings, first.weighed.kinship, strict=True)}
+    for of_round, given in ((first, {}), (trial, {"votes": first.weighed.votes})):
         families, of_views = [s.family for s in of_round.settings], [kinship[s.view] for s in of_round.settings]
-        assert of_round.mixing == tuple(mixing[s.view] for s in of_round.settings)
-        expected = weigh_candidates(of_round.labellings, families, of_views, of_round.mixing, trial.ground, 3)
+        votes = given.get("votes", first.weighed.votes)
+        expected = weigh_candidates(of_round.labellings, families, of_views, of_views, trial.ground, 3, votes=votes)
         assert_allclose(of_round.weighed.score, expected.score, rtol=1e-12)
-        assert_allclose(of_round.weighed.consensus, expected.consensus, rtol=1e-12)
+        assert_allclose(of_round.weighed.weight, expected.weight, rtol=1e-12)
+    assert_allclose(trial.weighed.consensus.sum(axis=1), 1, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("max_iter", "rounds"), [(10, (2, 5)), (4, (2, 4)), (1, (1, 1))])
+def test_finalists_give_the_consensus_their_distributions(monkeypatch):
+    def soft(problem, plan, domains):
+        return np.tile([0.5, 0.3, 0.2], (sum(d.X.shape[0] for d in domains.targets), 1))
+
+    monkeypatch.setattr("lpjt.fitting.candidates.iterate", soft)
+    domains = opened()
+    trial, _ = try_candidates(domains, plan_for(domains))
+    adapted = np.array([s.family == "adapted" for s in trial.settings])
+    assert (trial.labellings[adapted] == 0).all()
+    weight = trial.weighed.weight
+    expected = weight[adapted].sum() * np.tile([0.5, 0.3, 0.2], (36, 1))
+    for w, y in zip(weight[~adapted], trial.labellings[~adapted], strict=True):
+        expected[np.arange(36), y] += w
+    assert_allclose(trial.weighed.consensus, expected, rtol=1e-10)
+    assert_allclose(trial.lesson.values, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("max_iter", "rounds"), [(20, (2, 10)), (4, (2, 4)), (1, (1, 1))])
 def test_rounds_have_few_iterations(monkeypatch, max_iter, rounds):
     first, second = calls_of_iterate(monkeypatch)
     domains = opened()
@@ -118,8 +135,8 @@ def test_second_round_has_random_numbers_of_its_own_for_each_candidate(monkeypat
 
 
 def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(candidates, "CANDIDATE_ROWS", 24)  # rows are drawn, too
-    monkeypatch.setattr(candidates, "ROWS_PER_CLASS", 1)
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (24, 1))  # rows are drawn, too
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (30, 1))
 
     def run(n_jobs, seed=0):
         domains = opened()
@@ -128,6 +145,8 @@ def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch
 
     one, two = run(1), run(2)
     assert_array_equal(two.sample[1], one.sample[1])
+    assert_array_equal(two.lesson.positions[1], one.lesson.positions[1])
+    assert_allclose(two.lesson.values, one.lesson.values, rtol=1e-9)
     assert_array_equal(two.first.labellings, one.first.labellings)
     assert_array_equal(two.labellings, one.labellings)
     assert_allclose(two.weighed.weight, one.weighed.weight, rtol=1e-12)
@@ -140,8 +159,7 @@ def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch
 
 @pytest.mark.parametrize(("per_class", "n_rows"), [(1, 15), (7, 21)])
 def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
-    monkeypatch.setattr(candidates, "CANDIDATE_ROWS", 15)
-    monkeypatch.setattr(candidates, "ROWS_PER_CLASS", per_class)
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, per_class))
     domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:10] - 1})
     trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
     of_source, of_large, of_small = trial.sample
@@ -151,10 +169,26 @@ def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
     assert len(np.unique(of_large)) == n_rows
     assert_array_equal(np.bincount(Y[of_source]), n_rows // 3)
     assert len(trial.ground.y_reverse) == n_rows
-    parts = trial.consensus_of([36, 10])
-    assert_array_equal(parts[0][0], of_large)
-    assert_array_equal(parts[1][0], np.arange(10))
-    assert_array_equal(np.vstack([F for _, F in parts]), trial.weighed.consensus)
+
+
+def test_the_second_round_labels_more_rows(monkeypatch):
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1))
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (24, 1))
+    domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:20] - 1})
+    trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
+    of_source, of_large, of_small = trial.lesson.positions
+    assert len(of_source) == len(of_large) == 24
+    assert of_small is None
+    assert set(trial.sample[1]) < set(of_large)
+    (rows, first), (others, second) = trial.lessons_of([36, 20])
+    assert_array_equal(rows, of_large)
+    assert_array_equal(others, np.arange(20))
+    in_sample = np.isin(rows, trial.sample[1]), np.isin(others, trial.sample[2])
+    assert_array_equal(np.vstack([first[in_sample[0]], second[in_sample[1]]]), trial.weighed.consensus)
+    # The other rows have the votes of the finalists alone.
+    adapted = trial.weighed.weight[trial.is_adapted].sum()
+    assert_allclose(first[~in_sample[0]].sum(axis=1), adapted, rtol=1e-6)
+    assert 0 < adapted < 1
 
 
 def test_sampled_rows_keep_their_labels_and_places():

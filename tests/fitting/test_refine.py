@@ -53,25 +53,35 @@ def test_without_candidates_the_iterations_teach_and_count_half():
     assert_allclose(found.distributions[0], mixed(G, F, 0.5), rtol=1e-10)
 
 
-@pytest.mark.parametrize("weight", [0.25, 0.8])
-def test_iterations_and_consensus_teach_by_the_weight_of_the_adapted(weight):
+@pytest.mark.parametrize("doubt", [0.0, 0.1])
+def test_iterations_and_consensus_teach_by_the_credit_of_the_iterations(doubt):
     problem, F, consensus = small_problem(), random_distributions(0), random_distributions(1)
-    trial = hand_made([1 - weight, weight], FAMILIES, consensus=consensus)
+    votes = np.full(consensus.shape, 0.3 - doubt)
+    votes[np.arange(N_TARGET), consensus.argmax(axis=1)] = 0.3
+    trial = hand_made([0.5, 0.5], FAMILIES, consensus=consensus, votes=votes)
     found = refine_labels(problem, (4, 4), [F], trial)
-    assert_allclose(found.share, weight)
-    taught = np.vstack([oracles.one_hot(problem.labels[0], N_CLASSES), weight * F + (1 - weight) * consensus])
+    wrong = np.mean(F.argmax(axis=1) != consensus.argmax(axis=1))
+    assert_allclose(found.share, 0.5 * np.exp(-wrong * doubt / 0.1))
+    share = found.share  # to the last digit: the regression is close to singular
+    taught = np.vstack([oracles.one_hot(problem.labels[0], N_CLASSES), share * F + (1 - share) * consensus])
     model = regressed(np.vstack(problem.rows), taught)
     assert_allclose(found.regressions[0].coefficients, model.coefficients, rtol=1e-10)
-    assert_allclose(found.distributions[0], mixed(model.distributions_of(problem.rows[1]), F, weight), rtol=1e-10)
+    assert_allclose(found.distributions[0], mixed(model.distributions_of(problem.rows[1]), F, share), rtol=1e-10)
 
 
 def test_a_sampled_consensus_teaches_its_own_rows():
     problem, F = small_problem(), random_distributions(0)
     rows = np.array([2, 3, 11])
-    trial = hand_made([0.6, 0.4], FAMILIES, consensus=random_distributions(1, 3), sample=(np.array([0, 5]), rows))
+    trial = hand_made(
+        [0.6, 0.4],
+        FAMILIES,
+        consensus=random_distributions(1, 3),
+        votes=np.ones((3, N_CLASSES)),
+        sample=(np.array([0, 5]), rows),
+    )
     found = refine_labels(problem, (4, 4), [F], trial)
     of_target = F.copy()
-    of_target[rows] = 0.4 * F[rows] + 0.6 * trial.weighed.consensus
+    of_target[rows] = 0.5 * F[rows] + 0.5 * trial.weighed.consensus
     model = regressed(np.vstack(problem.rows), np.vstack([oracles.one_hot(problem.labels[0], N_CLASSES), of_target]))
     assert_allclose(found.regressions[0].coefficients, model.coefficients, rtol=1e-10)
     assert_array_equal(F, random_distributions(0))  # the caller's array
@@ -94,11 +104,11 @@ def test_without_iterations_the_consensus_teaches_alone():
 def test_given_labels_teach_and_stay(iterated):
     given = masked(np.arange(N_TARGET) % N_CLASSES, 2)
     problem, F, consensus = small_problem(given=given), random_distributions(0), random_distributions(1)
-    trial = hand_made([0.6, 0.4], FAMILIES, consensus=consensus)
+    trial = hand_made([0.6, 0.4], FAMILIES, consensus=consensus, votes=np.ones(consensus.shape))
     found = refine_labels(problem, (4, 4), [F] if iterated else None, trial)
     known = given >= 0
     assert_array_equal(found.distributions[0][known], np.eye(N_CLASSES)[given[known]])
-    of_target = 0.4 * F + 0.6 * consensus if iterated else consensus.copy()
+    of_target = 0.5 * F + 0.5 * consensus if iterated else consensus.copy()
     of_target[known] = np.eye(N_CLASSES)[given[known]]
     model = regressed(np.vstack(problem.rows), np.vstack([oracles.one_hot(problem.labels[0], N_CLASSES), of_target]))
     assert_allclose(found.regressions[1].coefficients, model.coefficients, rtol=1e-10)

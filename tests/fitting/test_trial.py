@@ -1,6 +1,7 @@
 """What a trial tells: positions of the consensus, the choice, the table and the facts; any input goes through."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from lpjt import LPJT
+from lpjt.fitting.trial import Sampled
 from problems import masked
 from trials import INPUTS, X_TARGET, Y_TARGET, X, Y, hand_made
 
@@ -17,22 +19,41 @@ FAMILIES = ("nearest", "linear", "adapted", "adapted")
 def test_the_consensus_is_split_by_targets_at_the_sampled_positions():
     consensus = np.random.default_rng(0).dirichlet([1, 1], size=7)
     trial = hand_made([1], ["adapted"], consensus=consensus, sample=(np.array([3, 9]), np.array([0, 4, 8]), None))
-    (rows, first), (others, second) = trial.consensus_of([10, 4])
+    (rows, first), (others, second) = trial.lessons_of([10, 4])
     assert_array_equal(rows, [0, 4, 8])
     assert_array_equal(first, consensus[:3])
     assert_array_equal(others, np.arange(4))
     assert_array_equal(second, consensus[3:])
     trial = hand_made([1], ["adapted"], consensus=consensus, sample=(None, None, None))  # two sources, one target
-    ((rows, whole),) = trial.consensus_of([7])
+    ((rows, whole),) = trial.lessons_of([7])
     assert_array_equal(rows, np.arange(7))
     assert_array_equal(whole, consensus)
 
 
-@pytest.mark.parametrize(("weights", "adapts"), [((0.5, 0.36, 0.1, 0.04), False), ((0.5, 0.34, 0.1, 0.06), True)])
-def test_a_fit_adapts_by_the_weight_of_the_adapted(weights, adapts):
-    trial = hand_made(weights, FAMILIES)
-    assert_allclose(trial.adapted_weight, sum(weights[2:]))
-    assert trial.adapts is adapts
+def test_a_larger_sample_teaches_if_there_is_one():
+    lesson = Sampled((None, np.array([1, 5])), np.array([[0.2, 0.1], [0.3, 0.7]]))
+    trial = replace(hand_made([1], ["adapted"], consensus=[[0.6, 0.4]], sample=(None, np.array([5]))), lesson=lesson)
+    ((rows, found),) = trial.lessons_of([7])
+    assert_array_equal(rows, [1, 5])
+    assert_array_equal(found, lesson.values)
+
+
+@pytest.mark.parametrize(("scores", "adapts"), [((0.5, 0.9, 0.1, 0.82), False), ((0.5, 0.9, 0.84, 0.1), True)])
+def test_a_fit_adapts_unless_an_unadapted_candidate_is_better_by_a_margin(scores, adapts):
+    assert hand_made([0.25] * 4, FAMILIES, scores=scores).adapts is adapts
+
+
+def test_labels_have_credit_by_their_votes():
+    votes = [[0.8, 0.2], [0.6, 0.4], [0.3, 0.7]]
+    trial = hand_made([1], ["adapted"], consensus=votes, votes=votes, sample=(None, np.array([0, 2]), np.array([1])))
+
+    def credit(*labels):
+        F = np.eye(2)[list(labels)]
+        return trial.credit([F[:3], F[3:]])
+
+    assert_allclose(credit(0, 1, 0, 0, 1), 1.0)  # rows 0 and 2 of the first target and row 1 of the second: 0, 0, 1
+    assert_allclose(credit(0, 1, 1, 0, 1), np.exp(-(0.2 / 3) / 0.1))
+    assert_allclose(credit(1, 0, 1, 1, 0), np.exp(-(0.6 + 0.2 + 0.4) / 3 / 0.1))
 
 
 def test_the_chosen_and_the_best_unadapted():
@@ -59,14 +80,14 @@ def test_the_table_has_the_best_first():
 
 
 def test_facts_by_hand():
-    labellings = [[0, 0, 1, 1], [0, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 1]]
+    votes = [[0.8, 0.2], [0.4, 0.6], [0.2, 0.8], [0.0, 1.0]]
     consensus = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
     around, back = np.array([1, 0, 3, 2]), np.array([0, 3])
     trial = hand_made(
         [0.25] * 4,
         FAMILIES,
         consensus=consensus,
-        labellings=labellings,
+        votes=votes,
         sample=(None, np.array([1, 3]), np.array([0, 2])),
         nearest=(around,),
         reverse=(back,),
@@ -75,7 +96,6 @@ def test_facts_by_hand():
     whole = [np.full((4, 2), 0.5), np.full((3, 2), 0.5)]
     whole[0][[1, 3]], whole[1][[0, 2]] = [[0.7, 0.3], [0.8, 0.2]], [[0.1, 0.9], [0.6, 0.4]]  # labels 0, 0, 1, 0
     facts = trial.facts(whole)
-    # Shares of the families: 0.2, 0.4 and 0.4, the last divided by two.
     assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
     assert_allclose(facts.consensus, np.mean([0.9, 0.6, 0.7, 0.2]))
     assert_allclose(facts.separation, 0.5)
@@ -84,20 +104,8 @@ def test_facts_by_hand():
     assert (facts.kinship, facts.local, facts.linear) == (0.3, 0.5, 0.6)
 
 
-def test_facts_of_a_second_round_count_all_candidates_of_the_first():
-    first = hand_made([0.25] * 4, FAMILIES, labellings=[[0] * 4, [0] * 4, [1] * 4, [1] * 4])
-    second = hand_made([1.0], ["adapted"], labellings=[[1] * 4])
-    second = type(second)(*(getattr(second, name) for name in second.__slots__[:-1]), first=first)
-    certain = np.eye(2)[[1, 1, 1, 1]]
-    assert_allclose(second.facts([certain]).agreement, 0.4)
-    assert_allclose(hand_made([1.0], ["adapted"], labellings=[[1] * 4]).facts([certain]).agreement, 1.0)
-    assert second.facts([certain]).reverse == 0.0  # nothing to compare
-
-
-def test_facts_count_votes_by_the_mixing_of_views():
-    labellings, certain = [[0] * 4, [1] * 4], np.eye(2)[[1, 1, 1, 1]]
-    trial = hand_made([0.5, 0.5], ["adapted"] * 2, labellings=labellings, mixing=[0.5, 0.75])
-    assert_allclose(trial.facts([certain]).agreement, np.e / (1 + np.e))
+def test_facts_without_a_reverse_search():
+    assert hand_made([1.0], ["adapted"]).facts([np.eye(2)[[1, 1, 1, 1]]]).reverse == 0.0
 
 
 # --------------------------------------------------------------------------------------------------
@@ -143,7 +151,7 @@ def test_given_labels_are_one_hot_after_the_whole_fit(sample_size):
 
 @pytest.mark.parametrize("sample_size", [None, 20])
 def test_without_evidence_for_adaptation_the_labels_are_those_of_the_consensus(monkeypatch, sample_size):
-    monkeypatch.setattr("lpjt.fitting.candidates.ADAPTED_WEIGHT", 1.1)
+    monkeypatch.setattr("lpjt.fitting.trial.ADAPT_MARGIN", -9.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = LPJT(random_state=0, max_iter=1, sample_size=sample_size).fit(X, Y, X_TARGET, masked(Y_TARGET, 1))

@@ -60,7 +60,7 @@ def naive_weighing(labellings, families, kinship, mixing, ground, n_classes):
             score += (ground.linear - ground.local) * (1 - ground.local)
         for name, value in zip(parts, (separation, reverse, kinship[i], agreed, score), strict=True):
             parts[name].append(value)
-    weight = [prior[i] * np.exp(parts["score"][i] / 0.05) for i in range(m)]
+    weight = [prior[i] * np.exp(parts["score"][i] / 0.2) for i in range(m)]
     parts["weight"] = [w / sum(weight) for w in weight]
     parts["consensus"] = np.zeros((n, n_classes))
     for i in range(m):
@@ -167,8 +167,8 @@ def test_copies_of_a_wrong_candidate_do_not_outvote_the_others():
 
 
 def test_sharpness_turns_scores_into_weights():
-    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.1, 0.0])  # scores differ by 0.05, one sharpness
-    assert_allclose(found.score[0] - found.score[1], 0.05, rtol=1e-10)
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.4, 0.0])  # scores differ by 0.2, one sharpness
+    assert_allclose(found.score[0] - found.score[1], 0.2, rtol=1e-10)
     assert_allclose(found.weight[0] / found.weight[1], np.e, rtol=1e-8)
 
 

@@ -10,10 +10,11 @@ from lpjt.classifiers import Averaged, Predictor, Projected, Propagation, Reweig
 from lpjt.core.alternation import Clock, State
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, begin_candidate
-from lpjt.fitting.candidates import Trial, try_candidates
+from lpjt.fitting.candidates import try_candidates
 from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.refine import calibrate, refine_labels
 from lpjt.fitting.start import GUESS
+from lpjt.fitting.trial import Trial
 from lpjt.fitting.unadapted import all_distributions, keep_consensus, keep_first_labels, keep_unshifted
 from lpjt.selection.evidence import effective_classes
 from lpjt.selection.scaling import Scalings, choose_scaling

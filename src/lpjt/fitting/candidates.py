@@ -9,126 +9,82 @@ import numpy as np
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
+from lpjt.core.objective import Problem
 from lpjt.domains import Domains
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
-from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view
-from lpjt.selection.choice import Ground, Weighed, prior_votes, vote_shares, weigh_candidates
-from lpjt.selection.evidence import reverse_agreement, separation
+from lpjt.fitting.trial import Sampled, Trial
+from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, make_problem
+from lpjt.selection.choice import Ground, weigh_candidates
 from lpjt.selection.scaling import Scalings
-from lpjt.selection.trust import Facts
 
-#: Upper bounds on the rows per domain that candidates label (and per class, if there are many classes) and on their
-#: coordinates: enough to rank candidates, and a small share of the cost of a whole fit.
-CANDIDATE_ROWS, ROWS_PER_CLASS, CANDIDATE_COORDINATES = 800, 15, 200
+#: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
+#: classes: enough to rank candidates, then enough for the finalists to be accurate.
+FIRST_ROWS, SECOND_ROWS = (800, 15), (2000, 30)
+
+#: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
+CANDIDATE_COORDINATES = 200
 
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
-FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 4
+FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 10, 4
 
+#: How far the consensus' class proportions are from the true ones where its labels have no vote at all, in total
+#: variation; less as they have more votes. From there on to that much further they replace the source's proportions.
+NOISE, FURTHER = 0.4, 0.1
 
-#: Share of the consensus that adapted candidates must have for the fit to adapt.
-ADAPTED_WEIGHT = 0.15
-
-#: Class proportions of the consensus are those of the source if their total variation distance is below the first
-#: value, and others if it is above the second one.
-NEAR, FAR = 0.2, 0.3
+#: Mean share of votes at which the consensus' proportions begin to count, and at which they count in full.
+DOUBTED, TRUSTED = 0.45, 0.55
 
 #: Least proportion of a class in estimated masses, so that a class can return.
 LEAST_PROPORTION = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
-    """The candidates' labels of the sampled target rows, and the evidence for them."""
+class Samples:
+    """Rows that candidates label: few in the first round, and in the second one more, which hold the few."""
 
-    settings: tuple[Setting, ...]
-    labellings: Codes  # (m, n)
-    ground: Ground
-    weighed: Weighed
-    sample: tuple[Codes | None, ...]  # positions of the rows of each domain; None for all of its rows
-    mixing: tuple[float, ...]  # of the view of each candidate
-    first: "Trial | None" = None  # the round before
-
-    def table(self) -> list[dict[str, Any]]:
-        """One record per candidate, the best first."""
-        w = self.weighed
-        records = [
-            {
-                "candidate": s.name,
-                "view": s.view,
-                "masses": s.masses,
-                "kernel": None if s.kernel is None else s.kernel.function,
-                "separation": float(w.separation[i]),
-                "reverse": float(w.reverse[i]),
-                "kinship": float(w.kinship[i]),
-                "agreement": float(w.agreement[i]),
-                "score": float(w.score[i]),
-                "weight": float(w.weight[i]),
-                "chosen": False,
-            }
-            for i, s in enumerate(self.settings)
-        ]
-        records[self.chosen]["chosen"] = True
-        return sorted(records, key=lambda record: -record["score"])
-
-    def facts(self, distributions: Sequence[Array]) -> Facts:
-        """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target."""
-        parts = self.consensus_of([len(F) for F in distributions])
-        sampled = np.vstack([F[rows] for F, (rows, _) in zip(distributions, parts, strict=True)])
-        labels, everyone = sampled.argmax(axis=1), self.first or self
-        families = [s.family for s in everyone.settings]
-        shares = vote_shares(everyone.labellings, prior_votes(families, everyone.mixing), sampled.shape[1])
-        ground = self.ground
-        rows = np.arange(len(labels))
-        return Facts(
-            agreement=float(shares[rows, labels].mean()),
-            consensus=float(self.weighed.consensus[rows, labels].mean()),
-            separation=float(np.mean([separation(labels, near) for near in ground.nearest])),
-            reverse=float(
-                np.mean([reverse_agreement(near, labels, ground.y_reverse) for near in ground.reverse] or [0])
-            ),
-            kinship=float(self.weighed.kinship.max()),
-            local=ground.local,
-            linear=ground.linear,
-            confidence=float(sampled.max(axis=1).mean()),
-        )
+    few: Domains
+    more: Domains
+    within: tuple[Codes | None, ...]  # positions of the rows of `few` among those of `more`; None for all
+    positions: tuple[Codes | None, ...]  # of the rows of `more` in each domain; None for all
 
     @property
-    def best_unadapted(self) -> Setting:
-        """The best candidate that does not adapt."""
-        unadapted = [i for i, s in enumerate(self.settings) if s.family != "adapted"]
-        return self.settings[max(unadapted, key=lambda i: self.weighed.score[i])]
+    def of_few(self) -> tuple[Codes | None, ...]:
+        """Positions of the rows of `few` in each domain; None for all."""
+        pairs = zip(self.positions, self.within, strict=True)
+        return tuple(w if p is None else p if w is None else p[w] for p, w in pairs)
 
     @property
-    def adapted_weight(self) -> float:
-        """Weight of the adapted candidates in the consensus, from 0 to 1."""
-        return float(self.weighed.weight[[s.family == "adapted" for s in self.settings]].sum())
+    def few_targets(self) -> Codes:
+        """Positions of the target rows of `few` among the stacked target rows of `more`."""
+        found, start = [], 0
+        for d, w in zip(self.more.targets, self.within[len(self.more.sources) :], strict=True):
+            found.append(start + (np.arange(d.X.shape[0]) if w is None else w))
+            start += d.X.shape[0]
+        return np.concatenate(found)
 
-    @property
-    def adapts(self) -> bool:
-        """Whether there is evidence for adaptation."""
-        return self.adapted_weight >= ADAPTED_WEIGHT
 
-    def consensus_of(self, sizes: Sequence[int]) -> tuple[tuple[Codes, Array], ...]:
-        """For each target, of these numbers of rows: positions of its sampled rows, and their consensus."""
-        of_targets = self.sample[len(self.sample) - len(sizes) :]
-        rows = [np.arange(n) if chosen is None else chosen for n, chosen in zip(sizes, of_targets, strict=True)]
-        parts = np.split(self.weighed.consensus, np.cumsum([len(part) for part in rows])[:-1])
-        return tuple(zip(rows, parts, strict=True))
+def draw_samples(domains: Domains, random_state: np.random.RandomState) -> Samples:
+    """Draw the rows of both rounds, class by class where they have labels."""
+    n_few, n_more = (max(rows, per_class * len(domains.classes)) for rows, per_class in (FIRST_ROWS, SECOND_ROWS))
+    positions = tuple(draw_sample(d.y, n_more, random_state) for d in domains.all)
+    more = take_rows(domains, positions)
+    within = tuple(draw_sample(d.y, n_few, random_state) for d in more.all)
+    return Samples(take_rows(more, within), more, within, positions)
 
-    @property
-    def chosen(self) -> int:
-        """The candidate that is fitted whole: the best of the adapted ones, or the best of all if none is adapted."""
-        adapted = [i for i, s in enumerate(self.settings) if s.family == "adapted"]
-        return max(adapted or range(len(self.settings)), key=lambda i: self.weighed.score[i])
+
+def all_rows(domains: Domains) -> Samples:
+    """All rows in both rounds."""
+    everything = (None,) * len(domains.all)
+    return Samples(domains, domains, everything, everything)
 
 
 def try_candidates(domains: Domains, plan: Plan) -> tuple[Trial, Plan]:
     """Label a sample of the target by every candidate of the plan, weigh them, and settle the plan.
 
     In the first round every view, kernel and class mass has few iterations. Its consensus tells the class masses. In
-    the second round the best adapted candidates have more iterations, with these masses, and are weighed again beside
-    the unadapted ones.
+    the second round the best adapted candidates have more rows and iterations, with these masses, and are weighed again
+    beside the unadapted ones, by the votes of the first round.
 
     Parameters
     ----------
@@ -143,10 +99,8 @@ def try_candidates(domains: Domains, plan: Plan) -> tuple[Trial, Plan]:
     Plan
         With the view, the kernel and the class masses of the candidate that is fitted whole.
     """
-    n_rows = max(CANDIDATE_ROWS, ROWS_PER_CLASS * len(domains.classes))
-    sample = tuple(draw_sample(d.y, n_rows, plan.random_state) for d in domains.all)
-    few = take_rows(domains, sample)
-    return settle_plan(few, plan, label_views(few, plan, Scalings(few)), sample)
+    samples = draw_samples(domains, plan.random_state)
+    return settle_plan(samples, plan, label_views(samples.few, plan, Scalings(samples.few)))
 
 
 def label_views(few: Domains, plan: Plan, scalings: Scalings) -> list[View]:
@@ -160,51 +114,66 @@ def label_views(few: Domains, plan: Plan, scalings: Scalings) -> list[View]:
     )
 
 
-def settle_plan(
-    few: Domains, plan: Plan, views: Sequence[View], sample: tuple[Codes | None, ...]
-) -> tuple[Trial, Plan]:
-    """The second round, and what it settles; `few` are the rows of `sample`, which the views have labelled."""
+def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Trial, Plan]:
+    """The second round, and what it settles; the views have labelled the rows of the first round."""
+    few = samples.few
     ground = join_grounds(few, views)
     tried = [pair for view in views for pair in zip(view.settings, view.labellings, strict=True)]
     if not any(s.family == "adapted" for s, _ in tried):
         raise next(error for view in views for error in view.errors)
     of_views = {view.name: (view.kinship, view.mixing) for view in views}
-    first = _weigh(tried, of_views, ground, sample, len(few.classes))
+    first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes))
     masses, proportions = settle_masses(plan, first, few)
     rule = with_masses(plan.classifier, masses, proportions)
-    longer = replace(make_small(plan, SECOND_ITERATIONS), classifier=rule)
-    problems = {(view.name, kernel): problem for view in views for kernel, problem in view.problems.items()}
     finalists = _finalists(first)
-    seeds = plan.random_state.randint(2**31 - 1, size=len(finalists))
-    again = map_threads(
-        lambda job: iterate(
-            problems[job[0].view, job[0].kernel or plan.kernel],
-            replace(longer, random_state=np.random.RandomState(job[1])),
-            few,
-        ),
-        list(zip(finalists, seeds, strict=True)),
-    )
+    again = _label_again(finalists, samples, replace(plan, classifier=rule), views)
     second = [pair for pair in tried if pair[0].family != "adapted"]
-    second += [(replace(s, masses=masses), y) for s, y in zip(finalists, again, strict=True)]
-    trial = replace(_weigh(second, of_views, ground, sample, len(few.classes)), first=first)
+    rows, n_unadapted = samples.few_targets, len(second)
+    soft = {n_unadapted + i: F[rows] for i, F in enumerate(again)}
+    second += [(replace(s, masses=masses), F[rows].argmax(axis=1)) for s, F in zip(finalists, again, strict=True)]
+    trial = _weigh(second, of_views, ground, samples.of_few, len(few.classes), votes=first.weighed.votes, soft=soft)
+    # Rows outside the first round's sample have the votes of the finalists alone: they teach as much as these weigh.
+    values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])
+    values[rows] = trial.weighed.consensus
+    trial = replace(trial, first=first, lesson=Sampled(samples.positions, values))
     chosen = trial.settings[trial.chosen]
     return trial, replace(plan, views=(chosen.view,), kernel=chosen.kernel or plan.kernel, classifier=rule)
+
+
+def _label_again(finalists: Sequence[Setting], samples: Samples, plan: Plan, views: Sequence[View]) -> list[Array]:
+    """Distributions of the target rows of the second round, (n, n_classes), by each finalist."""
+    small = make_small(plan, SECOND_ITERATIONS)
+    known: dict[Any, Problem] = {}
+    if all(rows is None for rows in samples.within):
+        known = {(view.name, kernel): problem for view in views for kernel, problem in view.problems.items()}
+    scalings = Scalings(samples.more)
+    seeds = plan.random_state.randint(2**31 - 1, size=len(finalists))
+
+    def label(job: tuple[Setting, int]) -> Array:
+        kernel = job[0].kernel or plan.kernel
+        own = replace(small, kernel=kernel, random_state=np.random.RandomState(job[1]))
+        problem = known.get((job[0].view, kernel)) or make_problem(samples.more, own, job[0].view, scalings)
+        return iterate(problem, own, samples.more)
+
+    return map_threads(label, list(zip(finalists, seeds, strict=True)))
 
 
 def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Array | None]:
     """Class masses of the second round and of the whole fit, by name, and their proportions if they are estimated.
 
-    Where the plan leaves them open: the source's proportions if the consensus is near them, since what is left then is
-    noise, and a target that has them is labelled better with them; the proportions of the consensus if it is not.
+    Where the plan leaves them open: the proportions of the consensus, as far as they are further from the source's than
+    wrong labels would make them, and as far as the votes are for its labels; those of the source otherwise, since a
+    target that has them is labelled better with them.
     """
     if len(plan.masses) == 1:
         return plan.masses[0], plan.proportions
-    consensus = first.weighed.consensus
+    consensus, consent = first.weighed.consensus, first.weighed.consent
     found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
     y = np.concatenate([d.y for d in domains.sources])
     of_source = np.bincount(y, minlength=consensus.shape[1]) / len(y)
     distance = float(np.abs(found - of_source).sum()) / 2
-    share = float(np.clip((distance - NEAR) / (FAR - NEAR), 0.0, 1.0))
+    share = float(np.clip((distance - NOISE * (1 - consent)) / FURTHER, 0.0, 1.0))
+    share *= float(np.clip((consent - DOUBTED) / (TRUSTED - DOUBTED), 0.0, 1.0))
     if not share:
         return "source", None
     return "estimated", np.maximum((1 - share) * of_source + share * found, LEAST_PROPORTION)
@@ -226,11 +195,13 @@ def _weigh(
     ground: Ground,
     sample: tuple[Codes | None, ...],
     n_classes: int,
+    **earlier: Any,
 ) -> Trial:
     settings, labellings = tuple(s for s, _ in tried), np.array([y for _, y in tried])
     kinship, mixing = ([of_views[s.view][part] for s in settings] for part in (0, 1))
-    weighed = weigh_candidates(labellings, [s.family for s in settings], kinship, mixing, ground, n_classes)
-    return Trial(settings, labellings, ground, weighed, sample, tuple(mixing))
+    families = [s.family for s in settings]
+    weighed = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes, **earlier)
+    return Trial(settings, labellings, ground, weighed, sample)
 
 
 def take_rows(domains: Domains, sample: Sequence[Codes | None]) -> Domains:

@@ -13,8 +13,9 @@ from lpjt._typing import Codes
 from lpjt.classifiers import with_masses
 from lpjt.core.objective import Problem, count_listed
 from lpjt.domains import Domains
-from lpjt.fitting.candidates import Trial, label_views, make_small, settle_masses, settle_plan
+from lpjt.fitting.candidates import all_rows, label_views, make_small, settle_masses, settle_plan
 from lpjt.fitting.plan import Plan
+from lpjt.fitting.trial import Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, make_problem
 from lpjt.kernels import Kernel
 from lpjt.selection.choice import weigh_candidates
@@ -81,7 +82,7 @@ def compare_plans(
 
     def label(plan: Plan) -> tuple[Codes, float]:
         start = perf_counter()
-        return iterate(shared.problem_of(plan), plan, domains), perf_counter() - start
+        return iterate(shared.problem_of(plan), plan, domains).argmax(axis=1), perf_counter() - start
 
     labelled = map_threads(lambda plan: _try(label, plan), settled)
     return _weigh(labelled, settled, seen, domains)
@@ -105,7 +106,7 @@ def _try_base(
         proportions=freest.proportions,
     )
     views = label_views(domains, opened, scalings)
-    trial, _ = settle_plan(domains, opened, views, (None,) * len(domains.all))
+    trial, _ = settle_plan(all_rows(domains), opened, views)
     return views, trial
 
 

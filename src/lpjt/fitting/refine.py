@@ -11,13 +11,17 @@ from lpjt.core.objective import Problem
 from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge, fit_kernel_ridge
 from lpjt.domains import Domains
-from lpjt.fitting.candidates import Trial
 from lpjt.fitting.plan import Outcome
+from lpjt.fitting.trial import Trial
 from lpjt.selection.evidence import every_few
 from lpjt.selection.trust import Trust, estimate_accuracy, find_temperature
 
 #: Upper bound on the rows per domain that teach the regression.
 TAUGHT_ROWS = 5000
+
+#: Share of the labels of the whole fit beside the consensus of all candidates, if they have as many votes as it, and
+#: beside one of the regression. The fit has all rows and iterations, but is in one view only.
+WHOLE_SHARE = 0.5
 
 #: Half of the interval of an estimate that rests on the confidence alone.
 UNSURE = 0.3
@@ -44,8 +48,9 @@ def refine_labels(
 
     Propagation follows neighbours in an embedding that earlier labels have shaped; the regression is smooth in the
     coordinates, which no label has shaped, and takes the consensus from the sampled rows to all others. A target row
-    teaches it the labels of the iterations by the weight of adapted candidates in the consensus, and the consensus by
-    the rest; its confidence is its weight. The answer is averaged with the labels of the iterations by that weight.
+    teaches it the labels of the iterations by the share that the votes of the candidates leave them (`Trial.credit`),
+    and the consensus by the rest; its confidence is its weight. The answer is averaged with the labels of the
+    iterations by that share.
 
     Parameters
     ----------
@@ -63,7 +68,7 @@ def refine_labels(
     -------
     Refined
     """
-    share = 0.0 if distributions is None else 0.5 if trial is None else trial.adapted_weight
+    share = 0.0 if distributions is None else WHOLE_SHARE * (1.0 if trial is None else trial.credit(distributions))
     taught = _taught(problem, distributions, trial, 1.0 if trial is None else share)
     by_width = {width: _learn(problem, taught, [w == width for w in widths]) for width in set(widths)}
     regressions = tuple(by_width[width] for width in widths)
@@ -121,9 +126,9 @@ def _taught(problem: Problem, distributions: Sequence[Array] | None, trial: Tria
         if distributions is not None:
             of_target[unknown] = distributions[j][unknown]
         if trial is not None:
-            rows, consensus = trial.consensus_of(sizes)[j]
-            rows, consensus = rows[unknown[rows]], consensus[unknown[rows]]
-            of_target[rows] = share * of_target[rows] + (1 - share) * consensus
+            rows, lesson = trial.lessons_of(sizes)[j]
+            rows, lesson = rows[unknown[rows]], lesson[unknown[rows]]
+            of_target[rows] = share * of_target[rows] + (1 - share) * lesson
     return taught
 
 

@@ -12,9 +12,9 @@ from lpjt.core import coordinates
 from lpjt.core.objective import Problem
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, make_coordinates
-from lpjt.fitting.candidates import Trial
 from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.refine import refine_labels
+from lpjt.fitting.trial import Trial
 from lpjt.kernels import Kernel
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.unshifted import Unshifted, principal_axes

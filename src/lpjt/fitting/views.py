@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from sklearn.svm import LinearSVC
 
-from lpjt._typing import Codes
+from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
 from lpjt.core import alternation
 from lpjt.core.neighbors import nearest_rows
@@ -77,7 +77,7 @@ def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> V
         for masses in plan.masses:
             rule = with_masses(plan.classifier, masses, plan.proportions)
             try:
-                labels = iterate(problem, replace(plan, kernel=kernel, classifier=rule), domains)
+                labels = iterate(problem, replace(plan, kernel=kernel, classifier=rule), domains).argmax(axis=1)
             except (ValueError, np.linalg.LinAlgError) as error:  # a bandwidth for other scales, for example
                 found.errors.append(error)
             else:
@@ -85,8 +85,8 @@ def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> V
     return found
 
 
-def iterate(problem: Problem, plan: Plan, domains: Domains) -> Codes:
-    """Labels of all targets, (n,), after the plan's iterations of Algorithm 1."""
+def iterate(problem: Problem, plan: Plan, domains: Domains) -> Array:
+    """Distributions of the rows of all targets, (n, n_classes), after the plan's iterations of Algorithm 1."""
     widths = _widths(domains)
     start, _ = first_labels(problem, widths, plan)
     settings = plan.settings if len(set(widths)) == 1 else replace(plan.settings, coupling_weight=0.0)
@@ -96,7 +96,7 @@ def iterate(problem: Problem, plan: Plan, domains: Domains) -> Codes:
         if state.n_changed <= plan.tol * sum(map(len, start)):
             break
     assert state is not None
-    return np.concatenate(state.labels[problem.n_sources :])
+    return np.vstack(state.distributions)
 
 
 def join_grounds(domains: Domains, views: Sequence[View]) -> Ground:

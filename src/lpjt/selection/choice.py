@@ -6,7 +6,7 @@ what they agree on, weighed by evidence, is the *consensus*: it sets the class p
 part in its labels.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +22,9 @@ FAMILIES = {"nearest": 0.5, "linear": 1.0, "adapted": 1.0}
 #: domains alike, the views that leave them apart would otherwise outvote it.
 MIXING_UNIT = 0.25
 
-#: A candidate whose score is lower by this much has a weight that is lower by a factor of e.
-SHARPNESS = 0.05
+#: A candidate whose score is lower by this much has a weight that is lower by a factor of e. Evidence judges single
+#: candidates poorly, so many of them vote.
+SHARPNESS = 0.2
 
 #: Weights of the reverse agreement and of the view's kinship in the score, and what the score of an unadapted candidate
 #: starts with: where the evidence is level, adaptation is not worth its risk.
@@ -52,6 +53,12 @@ class Weighed:
     score: Array  # (m,)
     weight: Array  # (m,) of each candidate in the consensus; sums to 1
     consensus: Array  # (n, n_classes) weighted share of the candidates that give each label
+    votes: Array  # (n, n_classes) the same before any evidence, see `prior_votes`
+
+    @property
+    def consent(self) -> float:
+        """Mean share of the votes that the labels of the consensus have."""
+        return float(self.votes[np.arange(len(self.votes)), self.consensus.argmax(axis=1)].mean())
 
     @property
     def best(self) -> int:
@@ -66,6 +73,9 @@ def weigh_candidates(
     mixing: Sequence[float],
     ground: Ground,
     n_classes: int,
+    *,
+    votes: Array | None = None,
+    soft: Mapping[int, Array] | None = None,
 ) -> Weighed:
     """Weigh labellings of the same rows against each other.
 
@@ -85,13 +95,19 @@ def weigh_candidates(
         Of the view of each candidate, `view_mixing` times the kinship: how much its vote counts for the agreement.
     ground : Ground
     n_classes : int
+    votes : array, (n, n_classes), optional
+        Shares of votes that candidates are to agree with; by default those of the candidates themselves. Candidates
+        that were made from earlier votes are judged by those: among themselves they agree, right or wrong.
+    soft : mapping of position to array, (n, n_classes), optional
+        Distributions that some of the candidates give to the consensus instead of their labels.
 
     Returns
     -------
     Weighed
     """
     prior = balance_families(families)
-    shares = vote_shares(labellings, prior_votes(families, mixing), n_classes)
+    if votes is None:
+        votes = vote_shares(labellings, prior_votes(families, mixing), n_classes)
     rows = np.arange(labellings.shape[1])
     separated = np.array([fair_separation(y, ground.nearest) for y in labellings])
     reverse = np.zeros(len(labellings))
@@ -99,14 +115,17 @@ def weigh_candidates(
         reverse = np.array(
             [np.mean([reverse_agreement(near, y, ground.y_reverse) for near in ground.reverse]) for y in labellings]
         )
-    agreement = np.array([shares[rows, y].mean() for y in labellings])
+    agreement = np.array([votes[rows, y].mean() for y in labellings])
     unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
     score = ground.local * separated + REVERSE_WEIGHT * reverse + KINSHIP_WEIGHT * np.asarray(kinship) + agreement
     score += UNADAPTED_BONUS * unadapted + max(ground.linear - ground.local, 0.0) * (1 - ground.local) * linear
     weight = prior * np.exp((score - score.max()) / SHARPNESS)
     weight /= weight.sum()
-    consensus = vote_shares(labellings, weight, n_classes)
-    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus)
+    soft = soft or {}
+    consensus = vote_shares(labellings, np.where([i in soft for i in range(len(weight))], 0.0, weight), n_classes)
+    for i, F in soft.items():
+        consensus += weight[i] * F
+    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus, votes)
 
 
 def fair_separation(labels: Codes, nearest: Sequence[Codes]) -> float:

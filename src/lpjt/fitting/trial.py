@@ -1,0 +1,130 @@
+"""What came of trying candidates: their labels of a sample of the target, the evidence for them, their consensus."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lpjt._typing import Array, Codes
+from lpjt.fitting.views import Setting
+from lpjt.selection.choice import Ground, Weighed
+from lpjt.selection.evidence import reverse_agreement, separation
+from lpjt.selection.trust import Facts
+
+#: A fit adapts unless the best unadapted candidate has a score that is higher by more than this.
+ADAPT_MARGIN = 0.07
+
+#: Labels that have fewer votes than those of the consensus by this mean share count less by a factor of e.
+CREDIT_UNIT = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """Values of sampled rows of the targets, all targets stacked."""
+
+    positions: tuple[Codes | None, ...]  # of the rows of each domain, sources first; None for all rows of the domain
+    values: Array  # (n, n_classes)
+
+    def of_targets(self, sizes: Sequence[int]) -> tuple[tuple[Codes, Array], ...]:
+        """For each target, of these numbers of rows: positions of its sampled rows, and their values."""
+        last = self.positions[len(self.positions) - len(sizes) :]
+        rows = [np.arange(n) if chosen is None else chosen for n, chosen in zip(sizes, last, strict=True)]
+        parts = np.split(self.values, np.cumsum([len(part) for part in rows])[:-1])
+        return tuple(zip(rows, parts, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """The candidates' labels of the sampled target rows, and the evidence for them."""
+
+    settings: tuple[Setting, ...]
+    labellings: Codes  # (m, n)
+    ground: Ground
+    weighed: Weighed
+    sample: tuple[Codes | None, ...]  # positions of the rows of each domain; None for all of its rows
+    lesson: Sampled | None = None  # consensus of the sample, and what adapted candidates say of a larger one
+    first: "Trial | None" = None  # the round before
+
+    def table(self) -> list[dict[str, Any]]:
+        """One record per candidate, the best first."""
+        w = self.weighed
+        records = [
+            {
+                "candidate": s.name,
+                "view": s.view,
+                "masses": s.masses,
+                "kernel": None if s.kernel is None else s.kernel.function,
+                "separation": float(w.separation[i]),
+                "reverse": float(w.reverse[i]),
+                "kinship": float(w.kinship[i]),
+                "agreement": float(w.agreement[i]),
+                "score": float(w.score[i]),
+                "weight": float(w.weight[i]),
+                "chosen": False,
+            }
+            for i, s in enumerate(self.settings)
+        ]
+        records[self.chosen]["chosen"] = True
+        return sorted(records, key=lambda record: -record["score"])
+
+    def facts(self, distributions: Sequence[Array]) -> Facts:
+        """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target."""
+        w, ground = self.weighed, self.ground
+        parts = Sampled(self.sample, w.consensus).of_targets([len(F) for F in distributions])
+        sampled = np.vstack([F[rows] for F, (rows, _) in zip(distributions, parts, strict=True)])
+        labels, rows = sampled.argmax(axis=1), np.arange(len(sampled))
+        return Facts(
+            agreement=float(w.votes[rows, labels].mean()),
+            consensus=float(w.consensus[rows, labels].mean()),
+            separation=float(np.mean([separation(labels, near) for near in ground.nearest])),
+            reverse=float(
+                np.mean([reverse_agreement(near, labels, ground.y_reverse) for near in ground.reverse] or [0])
+            ),
+            kinship=float(w.kinship.max()),
+            local=ground.local,
+            linear=ground.linear,
+            confidence=float(sampled.max(axis=1).mean()),
+        )
+
+    def credit(self, distributions: Sequence[Array]) -> float:
+        """How much the labels of the whole fit count, in (0, 1]: 1 if they have as many votes as the consensus'.
+
+        Parameters
+        ----------
+        distributions : sequence of arrays, (n_j, n_classes)
+            Of each target.
+        """
+        parts = Sampled(self.sample, self.weighed.votes).of_targets([len(F) for F in distributions])
+        pairs = zip(distributions, parts, strict=True)
+        found = np.concatenate([votes[np.arange(len(rows)), F[rows].argmax(axis=1)] for F, (rows, votes) in pairs])
+        return float(np.exp(min(0.0, found.mean() - self.weighed.consent) / CREDIT_UNIT))
+
+    def lessons_of(self, sizes: Sequence[int]) -> tuple[tuple[Codes, Array], ...]:
+        """For each target, of these numbers of rows: positions of rows that teach, and their distributions."""
+        lesson = self.lesson or Sampled(self.sample, self.weighed.consensus)
+        return lesson.of_targets(sizes)
+
+    @property
+    def is_adapted(self) -> Any:
+        """Whether each candidate adapts, (m,)."""
+        return np.array([s.family == "adapted" for s in self.settings])
+
+    @property
+    def best_unadapted(self) -> Setting:
+        """The best candidate that does not adapt."""
+        return self.settings[int(np.where(self.is_adapted, -np.inf, self.weighed.score).argmax())]
+
+    @property
+    def adapts(self) -> bool:
+        """Whether there is evidence for adaptation."""
+        adapted, score = self.is_adapted, self.weighed.score
+        if adapted.all() or not adapted.any():
+            return bool(adapted.all())
+        return bool(score[adapted].max() >= score[~adapted].max() - ADAPT_MARGIN)
+
+    @property
+    def chosen(self) -> int:
+        """The candidate that is fitted whole: the best of the adapted ones, or the best of all if none is adapted."""
+        adapted = self.is_adapted
+        return int(np.where(adapted | (not adapted.any()), self.weighed.score, -np.inf).argmax())
