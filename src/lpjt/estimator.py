@@ -259,7 +259,16 @@ class LPJT(FittedModel):
         return AuthorsLPJT(**{**authors_parameters(), **changes})
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None) -> "LPJT":
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X_target: Any = None,
+        y_target: Any = None,
+        *,
+        sample_domain: Any = None,
+        sample_weight: Any = None,
+    ) -> "LPJT":
         """Learn projections and label the target.
 
         Parameters
@@ -275,13 +284,16 @@ class LPJT(FittedModel):
             Labels of some target rows; None, NaN, pandas.NA, and -1 unless that is a source class, mark the others.
         sample_domain : int array, (n,), default=None
             For a stack: 0 and above marks source rows, below 0 target rows.
+        sample_weight : array, (n_source,), or dict by name, default=None
+            How often each source row counts; only ratios matter. A row of weight 0 is left out. In a stack one weight
+            per row, of which those of target rows are not used.
 
         Returns
         -------
         LPJT
         """
         engine = choose_engine(X, X_target)
-        domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain)
+        domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain, sample_weight=sample_weight)
         plan = self._plan(domains)
         with threads(self.n_jobs):
             outcome = fit_domains(domains, plan, engine, memory_limit=self.memory_limit, on_record=self._on_record)

@@ -201,8 +201,7 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
         return plan.masses[0], plan.proportions
     consensus = first.weighed.consensus
     found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
-    y = np.concatenate([d.y for d in domains.sources])
-    of_source = np.bincount(y, minlength=consensus.shape[1]) / len(y)
+    of_source = domains.source_proportions
     distance = float(np.abs(found - of_source).sum()) / 2
     share = float(np.clip((distance - NEAR) / (FAR - NEAR), 0.0, 1.0))
     if not share:
@@ -237,7 +236,8 @@ def take_rows(domains: Domains, sample: Sequence[Codes | None]) -> Domains:
     """The domains with some of their rows."""
     n = len(domains.sources)
     few = [
-        d if rows is None else replace(d, X=d.X[rows], y=d.y[rows]) for d, rows in zip(domains.all, sample, strict=True)
+        d if rows is None else d.with_rows(d.X[rows], d.y[rows], rows)
+        for d, rows in zip(domains.all, sample, strict=True)
     ]
     return replace(domains, sources=tuple(few[:n]), targets=tuple(few[n:]))
 
