@@ -25,13 +25,13 @@ def read_weights(sample_weight: Any, n_rows: int, where: str) -> Array:
     return weights
 
 
-def relative_weights(parts: Sequence[Array | None]) -> list[Array] | None:
-    """Weights of the sources, of mean 1 over all of them; None, as if none were given, where all are equal.
+def relative_weights(parts: Sequence[Array | None]) -> Sequence[Array | None]:
+    """Weights of each source, of mean 1 over all sources; None for each, as if none were given, if all are equal.
 
     Equal weights are not kept, so that they give the same bits as no weights.
     """
     given = [part for part in parts if part is not None]
     if len(given) < len(parts) or all(part.min() == part.max() == given[0][0] for part in given):
-        return None
+        return [None] * len(parts)
     mean = np.concatenate(given).mean()
     return [part / mean for part in given]

@@ -4,12 +4,13 @@ Nothing is checked again later. The input is never written to, and copied only i
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lpjt._domain import Domain, Domains
 from lpjt._labels import (
     UNLABELLED,
     Labels,
@@ -39,67 +40,6 @@ __all__ = [
     "read_sample_domain",
     "take_columns",
 ]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Domain:
-    """Rows of one domain."""
-
-    name: str  # "source", "target", the caller's key, or e.g. "target_-1" if `sample_domain` is -1
-    X: AnyRows  # (n, width), float32 or float64, read-only; a Dask array in a fit on Dask arrays
-    y: Codes  # (n,) codes into the classes, -1 where unlabelled; a Dask array if X is one
-    feature_names: Values | None  # (width,) of object, in the caller's order
-    columns: Codes | None = None  # (width,) the caller's column of each column of X; None for the same order
-    weights: Array | None = None  # (n,) sample weights of a source, of mean 1 over all sources; None for equal ones
-
-    def with_rows(self, X: AnyRows, y: Codes, positions: Codes | None) -> "Domain":
-        """The domain with the rows `X` and codes `y` at these positions; None for all."""
-        weights = self.weights if self.weights is None or positions is None else self.weights[positions]
-        return replace(self, X=X, y=y, weights=weights)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Domains:
-    """All validated domains, and how results are returned to the caller."""
-
-    sources: tuple[Domain, ...]
-    targets: tuple[Domain, ...]  # empty if the caller gave none
-    classes: Values  # sorted labels of the sources, in the caller's dtype
-    named_sources: bool = False  # the caller gave a dict
-    named_targets: bool = False
-    # Of a stack: positions of each domain's rows among all rows of its side, in the caller's order.
-    source_rows: tuple[Codes, ...] | None = None
-    target_rows: tuple[Codes, ...] | None = None
-
-    @property
-    def all(self) -> tuple[Domain, ...]:
-        """All domains, sources first."""
-        return (*self.sources, *self.targets)
-
-    @property
-    def weights(self) -> tuple[Array, ...] | None:
-        """Sample weights of each domain, 1 for targets; None if every row counts once."""
-        if all(d.weights is None for d in self.sources):
-            return None
-        return tuple(np.ones(d.X.shape[0]) if d.weights is None else d.weights for d in self.all)
-
-    @property
-    def source_proportions(self) -> Array:
-        """Proportions of the classes among the source rows, (n_classes,), by their sample weights."""
-        weights = None if self.weights is None else np.concatenate(self.weights[: len(self.sources)])
-        counts = np.bincount(np.concatenate([d.y for d in self.sources]), weights, minlength=len(self.classes))
-        return counts / counts.sum()
-
-    def join_sources(self, parts: Sequence[Any]) -> Any:
-        """Arrays, one per source, in the form in which the caller gave the sources.
-
-        A dict for a dict, one array otherwise; for a stack, with one row per source row, in their order.
-        """
-        return _join(parts, self.sources, self.source_rows, self.named_sources)
-
-    def join_targets(self, parts: Sequence[Any]) -> Any:
-        """As `join_sources`, for the targets; None if there is no target."""
-        return _join(parts, self.targets, self.target_rows, self.named_targets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +120,7 @@ def open_domains(
 def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -> Domains:
     """Turn labels into codes once all of them are read."""
     classes = source_classes([part.labels for part in sources if part.labels is not None])
-    weights = relative_weights([part.weights for part in sources]) or [None] * len(sources)
+    weights = relative_weights([part.weights for part in sources])
     encoded = [part.encode(encode_source, classes) for part in sources]
     domains = Domains(
         tuple(replace(domain, weights=w) for domain, w in zip(encoded, weights, strict=True)),
@@ -277,9 +217,7 @@ def _weigh(parts: list[_Part], sample_weight: Any, *, named: bool) -> list[_Part
     return [part.drop_unweighted(sample_weight[part.name], f"sample_weight {part.name!r}") for part in parts]
 
 
-def _unstack(
-    X: Any, y: Any, sample_domain: Any, sample_weight: Any
-) -> tuple[list[_Part], list[_Part], dict[str, Any]]:
+def _unstack(X: Any, y: Any, sample_domain: Any, sample_weight: Any) -> tuple[list[_Part], list[_Part], dict[str, Any]]:
     """Sources and targets of a stack, and the positions of their rows."""
     stack, feature_names = open_matrix(X, "X", min_rows=2)
     labels = read_labels(y, stack.shape[0], "y")
@@ -308,17 +246,6 @@ def _take_rows(X: AnyRows, rows: Codes) -> AnyRows:
     if rows[-1] - rows[0] + 1 == len(rows):  # consecutive rows of a dense stack are a view, not a copy
         return X[rows[0] : rows[-1] + 1]
     return X[rows]
-
-
-def _join(parts: Sequence[Any], domains: Sequence[Domain], rows: Sequence[Codes] | None, named: bool) -> Any:
-    if named:
-        return {domain.name: part for domain, part in zip(domains, parts, strict=True)}
-    if rows is None:
-        return parts[0] if domains else None
-    stacked = np.concatenate(parts)
-    joined = np.empty_like(stacked)
-    joined[np.concatenate(rows)] = stacked
-    return joined
 
 
 def _match_names(parts: list[_Part], first: _Part) -> list[_Part]:

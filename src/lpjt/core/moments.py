@@ -57,6 +57,14 @@ def class_moments(
     return Moments(sum_blocks(part, row_blocks(X), (n_classes + 1, X.shape[1])), counts)
 
 
+def class_proportions(labels: Sequence[Codes], weights: Sequence[Array] | None, n_classes: int) -> Array:
+    """Proportions of the classes, (n_classes,), among labelled rows of some domains, the first that have weights."""
+    counts = np.bincount(
+        np.concatenate(labels), None if weights is None else np.concatenate(weights[: len(labels)]), minlength=n_classes
+    )
+    return counts / counts.sum()
+
+
 def averaging_matrix(
     y: Codes, weights: Array, counts: Codes | Array, landmark_ratio: float = 1.0, *, n_rows: int | None = None
 ) -> sparse.csr_array:
@@ -75,7 +83,8 @@ def averaging_matrix(
 
 
 def mmd_coefficients(
-    counts: Sequence[Codes | Array], is_target: Sequence[bool], *, conditional_cross: float = 2.0) -> Array:
+    counts: Sequence[Codes | Array], is_target: Sequence[bool], *, conditional_cross: float = 2.0
+) -> Array:
     """Coefficients K of the products of means in the sum of Eqs. (8)-(9) over all (source, target) pairs.
 
     The weight of each pair is 1 / (n_sources n_targets), so that a source given twice counts as one.

@@ -38,10 +38,7 @@ class Problem:
     @property
     def source_proportions(self) -> Array:
         """Proportions of the classes among the source rows, (n_classes,), by their sample weights."""
-        n = self.n_sources
-        weights = None if self.weights is None else np.concatenate(self.weights[:n])
-        counts = np.bincount(np.concatenate(self.labels[:n]), weights, minlength=self.n_classes)
-        return counts / counts.sum()
+        return moments.class_proportions(self.labels[: self.n_sources], self.weights, self.n_classes)
 
     def share(self, i: int) -> float:
         """Weight of the terms of domain i alone: all sources together count as one, and so do all targets."""
@@ -171,9 +168,7 @@ def objective_matrices(
     S_min += workspace.S_min
     for i, (X, y, w) in enumerate(zip(problem.rows, labels, weights, strict=True)):
         block = slice(workspace.offsets[i], workspace.offsets[i + 1])
-        spread = moments.row_spread(
-            y, w, of_rows[i].counts, K[i, i, 1:], landmark_ratio=ratio, mass=problem.mass(i)
-        )
+        spread = moments.row_spread(y, w, of_rows[i].counts, K[i, i, 1:], landmark_ratio=ratio, mass=problem.mass(i))
         if not problem.is_target[i]:
             S_min[block, block] += _source_spread(workspace, i, X, spread)
             continue

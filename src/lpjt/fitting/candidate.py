@@ -78,9 +78,7 @@ def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[
     is_target = tuple(i >= n_sources for i in range(len(everything)))
     neighbors = list_neighbors(rows, plan.settings)
     clock.lap("neighbors")
-    problem = Problem(
-        rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors, domains.weights
-    )
+    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors, domains.weights)
     widths = tuple(d.X.shape[1] for d in everything)
     start, guessed = first_labels(problem, widths, plan)
     y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])

@@ -9,6 +9,7 @@ import numpy as np
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
+from lpjt.core.moments import class_proportions
 from lpjt.domains import Domains
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
@@ -201,7 +202,7 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
         return plan.masses[0], plan.proportions
     consensus = first.weighed.consensus
     found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
-    of_source = domains.source_proportions
+    of_source = class_proportions([d.y for d in domains.sources], domains.weights, consensus.shape[1])
     distance = float(np.abs(found - of_source).sum()) / 2
     share = float(np.clip((distance - NEAR) / (FAR - NEAR), 0.0, 1.0))
     if not share:

@@ -69,7 +69,8 @@ def _propagated(
 ) -> Array:
     """Distributions of the unlabelled rows of the last domain, from the labelled rows of all domains given.
 
-    `rows`, `labels` and `weights` (of samples, if any) have one entry per domain; `near` are the nearest rows of each row of the last domain.
+    `rows`, `labels` and `weights` (of samples, if any) have one entry per domain; `near` are the nearest rows of each
+    row of the last domain.
     """
     n_classes, target = problem.n_classes, labels[-1] < 0
     known = stack_rows([pick_rows(X, y >= 0) for X, y in zip(rows, labels, strict=True)])

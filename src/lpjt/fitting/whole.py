@@ -15,6 +15,7 @@ from lpjt.classifiers import Classifier, Inductive, Predictor, temper
 from lpjt.core.alternation import Clock
 from lpjt.core.blocks import AnyRows, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
+from lpjt.core.moments import class_proportions
 from lpjt.core.neighbors import choose_search, nearest_rows
 from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge
@@ -76,7 +77,8 @@ def fit_domains(
     else:
         codes = [likeliest_block(F, d.y) for F, d in zip(outcome.distributions, few.targets, strict=True)]
         outcome = _hold(outcome, everything, engine)
-    verdict = _judge(outcome, codes, few.source_proportions, domains.classes)
+    of_source = class_proportions(labels[: len(domains.sources)], domains.weights, len(domains.classes))
+    verdict = _judge(outcome, codes, of_source, domains.classes)
     clock.lap("all rows")
     clock.add(outcome.seconds)
     return replace(outcome, verdict=verdict, sample=sample, seconds=clock.laps)

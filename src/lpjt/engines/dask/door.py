@@ -47,7 +47,7 @@ def open_lazy_domains(
             "dicts of name to array for several of them."
         )
     if sample_weight is not None:
-        raise ValueError("`sample_weight` cannot be given with Dask arrays. Leave it out, or load the rows into memory.")
+        raise ValueError("`sample_weight` cannot be given with Dask arrays. Leave it out, or load the rows first.")
     if X_target is None:
         raise ValueError(
             "A fit on Dask arrays needs X_target. Without a target, load the rows into memory: fit(X.compute(), y)."
