@@ -15,9 +15,7 @@ from lpjt.conformance._checks import CHECKS
 __all__ = ["check_da_estimator", "da_estimator_checks", "describe_checks"]
 
 
-def da_estimator_checks(
-    estimator: Any, *, target_labels: int = 0
-) -> Iterator[tuple[Any, Callable[[Any], None]]]:
+def da_estimator_checks(estimator: Any, *, target_labels: int = 0) -> Iterator[tuple[Any, Callable[[Any], None]]]:
     """Pairs of the estimator and a check of it, for a test runner.
 
     Parameters
@@ -37,7 +35,7 @@ def da_estimator_checks(
     >>> import pytest
     >>> from lpjt import LPJT
     >>> from lpjt.conformance import da_estimator_checks
-    >>> parametrize = pytest.mark.parametrize(("estimator", "check"), da_estimator_checks(LPJT()))
+    >>> parametrize = pytest.mark.parametrize(("estimator", "check"), list(da_estimator_checks(LPJT())))
     """
     for check in CHECKS:
         yield estimator, partial(check, target_labels=target_labels)

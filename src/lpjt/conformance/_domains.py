@@ -90,16 +90,25 @@ def new(estimator: Any) -> Any:
 
 
 def fit(estimator: Any, pair: Pair) -> Any:
-    """A new copy of the estimator, fitted by ``fit(X, y, X_target)`` or, on a stack, by ``fit(X, y, sample_domain)``."""
+    """A new copy of the estimator, fitted to a pair."""
+    return fit_inputs(estimator, inputs_for(estimator, pair))
+
+
+def fit_inputs(estimator: Any, inputs: dict[str, Any]) -> Any:
+    """A new copy of the estimator, fitted to what `inputs_for` made."""
     model = new(estimator)
-    names = inspect.signature(model.fit).parameters
     with quiet():
-        if "X_target" in names:
-            given = () if pair.y_target is None else (pair.y_target,)
-            return model.fit(pair.X, pair.y, pair.X_target, *given) or model
-        if "sample_domain" in names or any(p.kind == p.VAR_KEYWORD for p in names.values()):
-            X, y, domain = stack(pair)
-            return model.fit(X, y, sample_domain=domain) or model
+        return model.fit(**inputs) or model
+
+
+def inputs_for(estimator: Any, pair: Pair) -> dict[str, Any]:
+    """Arguments of ``fit(X, y, X_target, y_target)`` or, on a stack, of ``fit(X, y, sample_domain=...)``."""
+    names = inspect.signature(estimator.fit).parameters
+    if "X_target" in names:
+        given = {} if pair.y_target is None else {"y_target": pair.y_target}
+        return {"X": pair.X, "y": pair.y, "X_target": pair.X_target, **given}
+    if "sample_domain" in names or any(p.kind == p.VAR_KEYWORD for p in names.values()):
+        return dict(zip(("X", "y", "sample_domain"), stack(pair), strict=True))
     raise TypeError(
         f"{type(estimator).__name__}.fit has neither `X_target` nor `sample_domain`. Give an estimator with "
         "fit(X, y, X_target) or fit(X, y, sample_domain=...)."
