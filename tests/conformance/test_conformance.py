@@ -3,10 +3,9 @@
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
+from faulty import FAULTS, Blind, Sound, Stacked
 from lpjt import LPJT, baselines, check_da_estimator
 from lpjt.conformance import da_estimator_checks, describe_checks
-
-from faulty import FAULTS, Blind, Sound, Stacked
 
 #: Baselines that learn from labelled target rows.
 FEW_LABELS = {"CDLS": 3, "SHFA": 3, "TargetPropagation": 3, "TargetSVM": 3}

@@ -32,9 +32,7 @@ def fit(X=X, y=Y, X_target=X_TARGET, *, sample_weight=None, sample_domain=None, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = LPJT(random_state=0, **parameters)
-        return model.fit(
-            X, y, X_target if target else None, sample_weight=sample_weight, sample_domain=sample_domain
-        )
+        return model.fit(X, y, X_target if target else None, sample_weight=sample_weight, sample_domain=sample_domain)
 
 
 def answers(model):
@@ -99,13 +97,13 @@ def test_weights_are_near_repeated_rows(setting):
 
     Scaled row by row: statistics of columns count each row once.
     """
-    times = 1 + 5 * (Y == 1) + (np.arange(len(Y)) % 2)
+    times = 1 + 2 * (Y == 1)
     given = {**SETTINGS[setting], "scaling": "unit", "safeguard": False}
     repeated = answers(fit(np.repeat(X, times, axis=0), np.repeat(Y, times), **given))
     weighted = answers(fit(sample_weight=times, **given))
     unweighted = answers(fit(**given))
     near, far = (np.abs(other - repeated).mean() for other in (weighted, unweighted))
-    assert near < 0.8 * far
+    assert near < 0.6 * far
     assert np.mean(weighted.argmax(axis=1) == repeated.argmax(axis=1)) > 0.9
 
 
