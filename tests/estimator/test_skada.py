@@ -14,9 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from lpjt import LPJT
 from problems import shifted_pair
 
-skada = pytest.importorskip("skada", reason="needs skada: pip install 'lpjt[skada]'")
-metrics = pytest.importorskip("skada.metrics")
-from skada.model_selection import SourceTargetShuffleSplit, StratifiedDomainShuffleSplit  # noqa: E402
+with config_context():  # importing skada turns metadata routing on for the whole process
+    skada = pytest.importorskip("skada", reason="needs skada: pip install 'lpjt[skada]'")
+    metrics = pytest.importorskip("skada.metrics")
+    from skada.model_selection import SourceTargetShuffleSplit, StratifiedDomainShuffleSplit
 
 X, Y, X_TARGET, Y_TARGET = shifted_pair(apart=1.5)
 STACK, DOMAIN = np.vstack([X, X_TARGET]), np.repeat([1, -2], [len(X), len(X_TARGET)])

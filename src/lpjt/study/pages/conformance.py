@@ -26,8 +26,9 @@ that other libraries can use it:
 
 ```python
 from lpjt import check_da_estimator
+from lpjt.baselines import NearestNeighbor
 
-results = check_da_estimator(estimator, on_fail=None)
+results = check_da_estimator(NearestNeighbor(), on_fail=None)
 ```
 
 This page has what came out for the estimators of lpjt, skada, ADAPT, POT and kalelinear, with their default parameters
