@@ -7,7 +7,7 @@ from lpjt.conformance import describe_checks
 from lpjt.study.conformance import run as runs
 from lpjt.study.conformance.peers import OF_THE_ADAPTER, Subject, subjects
 from lpjt.study.pages import conformance
-from lpjt.study.store import CONFORMANCE, Store
+from lpjt.study.store import Store
 
 pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 
@@ -32,7 +32,7 @@ def test_a_run_stores_a_row_per_check_and_the_page_says_what_failed(root, monkey
     monkeypatch.setattr(conformance, "installed", lambda library: library in ("lpjt", "POT"))
     monkeypatch.setattr(runs, "installed", lambda library: library in ("lpjt", "POT"))
     conformance.main([])
-    rows = Store(root / "results/conformance", CONFORMANCE).rows()
+    rows = Store(root / "results/conformance", runs.CONFORMANCE).rows()
     assert sum(row["estimator"] == "Sound" for row in rows) == len(describe_checks())
     assert sum(row["estimator"] == "Blind" for row in rows) == len(describe_checks()) - len(OF_THE_ADAPTER)
     page = (root / "docs/conformance.md").read_text()
@@ -61,5 +61,5 @@ def test_one_library_alone_can_be_run(root, monkeypatch):
     monkeypatch.setattr(runs, "installed", lambda library: True)
     monkeypatch.setattr(conformance, "installed", lambda library: True)
     conformance.main(["--only", "lpjt"])
-    rows = Store(root / "results/conformance", CONFORMANCE).rows()
+    rows = Store(root / "results/conformance", runs.CONFORMANCE).rows()
     assert {row["library"] for row in rows} == {"lpjt"}

@@ -10,9 +10,12 @@ from functools import partial
 from typing import Any
 from unittest import SkipTest
 
-from lpjt.conformance._checks import CHECKS
+from lpjt.conformance import _checks
 
 __all__ = ["check_da_estimator", "da_estimator_checks", "describe_checks"]
+
+#: All checks, in the order in which they run.
+CHECKS: tuple[_checks.Check, ...] = tuple(f for name, f in vars(_checks).items() if name.startswith("check_"))
 
 
 def da_estimator_checks(estimator: Any, *, target_labels: int = 0) -> Iterator[tuple[Any, Callable[[Any], None]]]:

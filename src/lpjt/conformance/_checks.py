@@ -294,11 +294,3 @@ def check_other_widths_are_refused(estimator: Any, target_labels: int) -> None:
     except ValueError:
         return
     raise AssertionError("rows of another width were labelled without an error")
-
-
-#: All checks, in the order in which they run.
-CHECKS: tuple[Check, ...] = tuple(
-    function
-    for name, function in list(globals().items())
-    if name.startswith("check_") and getattr(function, "__module__", "") == __name__
-)

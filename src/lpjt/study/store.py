@@ -74,17 +74,6 @@ ROBUST = Format(
 )  # fmt: skip
 
 
-#: One check of one estimator (`lpjt.study.conformance`).
-CONFORMANCE = Format(
-    "conformance-1",
-    {
-        "key": "string", "library": "string", "estimator": "string", "check": "string", "target_labels": "int64",
-        "status": "string", "message": "string", "machine": "string", "versions": "string", "started": "string",
-    },
-    ("library", "estimator", "check", "key"),
-)  # fmt: skip
-
-
 class StoreError(ValueError):
     """Stored results that cannot be read, or not by this version."""
 

@@ -7,11 +7,21 @@ from pathlib import Path
 from lpjt.conformance import check_da_estimator
 from lpjt.study.conformance.peers import OF_THE_ADAPTER, PACKAGES, Subject, subjects
 from lpjt.study.machine import machine, utc_now, versions
-from lpjt.study.store import CONFORMANCE, Row, Store
+from lpjt.study.store import Format, Row, Store
 from lpjt.study.text import canonical_json, one_line
 
 #: Where results are kept, from the root of the repository.
 DIRECTORY = Path("results/conformance")
+
+#: One check of one estimator.
+CONFORMANCE = Format(
+    "conformance-1",
+    {
+        "key": "string", "library": "string", "estimator": "string", "check": "string", "target_labels": "int64",
+        "status": "string", "message": "string", "machine": "string", "versions": "string", "started": "string",
+    },
+    ("library", "estimator", "check", "key"),
+)  # fmt: skip
 
 _LIBRARIES = ("lpjt", "skada", "adapt", "POT", "kalelinear", "scikit-learn", "numpy", "scipy")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from lpjt.conformance import describe_checks
 from lpjt.conformance._domains import EASY, KEPT, SAME
 from lpjt.study.conformance.peers import OF_THE_ADAPTER, PACKAGES
-from lpjt.study.conformance.run import DIRECTORY, installed, run
+from lpjt.study.conformance.run import CONFORMANCE, DIRECTORY, installed, run
 from lpjt.study.pages.machines import machines_section
-from lpjt.study.store import CONFORMANCE, Row, Store
+from lpjt.study.store import Row, Store
 from lpjt.study.tables.sheet import Sheet
 
 PAGE = Path("docs/conformance.md")
