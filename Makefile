@@ -7,7 +7,7 @@ WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust results figures docs clean
+.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust results conformance figures docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -68,6 +68,9 @@ endif
 
 robust: $(STAMP)  ## docs/robustness.md: runs what is not stored yet (needs LPJT_DATA; hours), ARGS=--page writes only
 	$(BIN)/lpjt bench robust --jobs $(WORKERS) $(ARGS)
+
+conformance: $(STAMP)  ## docs/conformance.md: the suite on what is installed of the peers, ARGS=--page writes only
+	$(BIN)/python -m lpjt.study.pages.conformance $(ARGS)
 
 results: $(STAMP)  ## docs/results.md: runs what is not stored yet (needs LPJT_DATA; hours for everything), ARGS=--page writes only
 	$(BIN)/python -m lpjt.study.pages.results $(ARGS)

@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from sklearn import config_context
 
 
 def pytest_configure(config):
@@ -22,10 +23,14 @@ def pytest_runtest_setup(item):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Hide the real data from tests not marked `data`, so that the marker is on every test that reads them."""
+    """Hide the real data from tests not marked `data`, so that the marker is on every test that reads them.
+
+    scikit-learn's settings are those of before after every test.
+    """
     hidden = None if item.get_closest_marker("data") else os.environ.pop("LPJT_DATA", None)
     try:
-        return (yield)
+        with config_context():  # what a test sets ends with it; importing skada turns metadata routing on
+            return (yield)
     finally:
         if hidden is not None:
             os.environ["LPJT_DATA"] = hidden

@@ -6,13 +6,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lpjt._warnings import TransferWarning
     from lpjt.classifiers import NuSVM, Propagation
+    from lpjt.conformance import check_da_estimator
     from lpjt.estimator import LPJT
     from lpjt.kernels import Kernel
     from lpjt.search import LPJTSearch
 
     __version__: str
 
-__all__ = ["LPJT", "Kernel", "LPJTSearch", "NuSVM", "Propagation", "TransferWarning", "__version__"]
+__all__ = [
+    "LPJT",
+    "Kernel",
+    "LPJTSearch",
+    "NuSVM",
+    "Propagation",
+    "TransferWarning",
+    "__version__",
+    "check_da_estimator",
+]
 
 #: Public names and the modules that define them, imported with the first use: `lpjt --help` waits for neither numpy
 #: nor scikit-learn.
@@ -23,6 +33,7 @@ _HOMES = {
     "NuSVM": "lpjt.classifiers",
     "Propagation": "lpjt.classifiers",
     "TransferWarning": "lpjt._warnings",
+    "check_da_estimator": "lpjt.conformance",
 }
 
 

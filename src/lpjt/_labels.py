@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from lpjt._containers import foreign_to_numpy, is_foreign
 from lpjt._typing import Codes, Mask, Values
 
 UNLABELLED = -1
@@ -41,7 +42,10 @@ def read_labels(y: Any, n_rows: int, where: str, of: str = "X") -> Labels:
         y, masked = y.data.astype(object), np.ma.getmaskarray(y)
         y[masked] = None
     # A list is read as objects: numpy would turn the 1 and the nan in ['a', 1, nan] into strings.
-    y = np.array(y, dtype=object) if given_as_list else np.asarray(y)
+    if given_as_list:
+        y = np.array(y, dtype=object)
+    else:
+        y = foreign_to_numpy(y) if is_foreign(y) else np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     if y.ndim != 1:

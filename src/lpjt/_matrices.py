@@ -9,7 +9,14 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import check_array
 
-from lpjt._sklearn import _get_feature_names
+from lpjt._containers import (
+    column_names,
+    foreign_to_numpy,
+    frame_to_numbers,
+    is_foreign,
+    open_frame,
+    warn_of_conversion,
+)
 from lpjt._typing import Array, Codes, Values
 from lpjt.core.blocks import AnyRows, Chunked, Rows, is_sparse
 
@@ -35,6 +42,8 @@ def open_matrix(X: Any, where: str, *, min_rows: int = 1) -> tuple[AnyRows, Valu
     feature_names : ndarray of object, (width,), or None
         Names of the columns if `X` is a frame whose names are strings.
     """
+    if is_foreign(X):
+        warn_of_conversion(X, where)
     X, feature_names = _read_matrix(X, where, min_rows)
     _check_finite(X, where, feature_names)
     return _read_only(X), feature_names
@@ -78,16 +87,18 @@ def _read_matrix(
             "rows of one matrix. Give several domains as a dict, e.g. {'photo': X1, 'sketch': X2}, with y a "
             "dict of the same keys."
         )
-    try:
-        feature_names = _get_feature_names(X)
-    except TypeError as error:
-        raise TypeError(f"{where}: {error}") from None
-    check_names(feature_names)
     if is_on_disk(X):
-        return _open_on_disk(X, where, min_rows), feature_names
+        check_names(None)
+        return _open_on_disk(X, where, min_rows), None
+    try:
+        frame = open_frame(X)
+        feature_names = None if frame is None else column_names(frame)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
+    check_names(feature_names)
     try:
         X = check_array(
-            _as_numbers(X),
+            _as_numbers(X) if frame is None else frame_to_numbers(frame),
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
@@ -151,18 +162,14 @@ def _as_numbers(X: Any) -> Any:
         return X
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         X = np.ma.filled(X.astype(np.float64), np.nan)
-    if not hasattr(X, "iloc"):  # pandas' nullable columns are better left to check_array
-        array = np.asarray(X)
-        if array.ndim == 0:
-            raise ValueError(f"Expected 2D array, got {type(X).__name__} instead. Give an array, a frame or rows.")
-        X = array
-    dtypes = X.dtypes if hasattr(X, "columns") else [X.dtype]
-    strange = [str(dtype) for dtype in dtypes if getattr(dtype, "kind", "O") in "mMV"]
-    if strange:
-        raise TypeError(f"dates, durations and records are not numbers, got {strange[0]}. Convert or drop them.")
-    if X.ndim > 2:
-        raise ValueError(f"got shape {X.shape}, but one row per sample is needed. Use X.reshape(len(X), -1).")
-    return X
+    array = foreign_to_numpy(X) if is_foreign(X) else np.asarray(X)
+    if array.ndim == 0:
+        raise ValueError(f"Expected 2D array, got {type(X).__name__} instead. Give an array, a frame or rows.")
+    if array.dtype.kind in "mMV":
+        raise TypeError(f"dates, durations and records are not numbers, got {array.dtype}. Convert or drop them.")
+    if array.ndim > 2:
+        raise ValueError(f"got shape {array.shape}, but one row per sample is needed. Use X.reshape(len(X), -1).")
+    return array
 
 
 def _check_finite(X: AnyRows, where: str, feature_names: Values | None) -> None:

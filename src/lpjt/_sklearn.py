@@ -2,6 +2,5 @@
 
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
-from sklearn.utils.validation import _get_feature_names
 
-__all__ = ["HasMethods", "Interval", "Options", "StrOptions", "_fit_context", "_get_feature_names"]
+__all__ = ["HasMethods", "Interval", "Options", "StrOptions", "_fit_context"]

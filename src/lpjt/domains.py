@@ -4,12 +4,13 @@ Nothing is checked again later. The input is never written to, and copied only i
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from lpjt._domain import Domain, Domains
 from lpjt._labels import (
     UNLABELLED,
     Labels,
@@ -22,7 +23,8 @@ from lpjt._labels import (
 )
 from lpjt._matrices import is_dict, open_matrix, open_rows, take_columns
 from lpjt._stacks import domain_name, read_sample_domain, split_stack
-from lpjt._typing import Codes, Values
+from lpjt._typing import Array, Codes, Values
+from lpjt._weights import read_weights, relative_weights
 from lpjt.core.blocks import AnyRows
 
 __all__ = [
@@ -41,47 +43,6 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Domain:
-    """Rows of one domain."""
-
-    name: str  # "source", "target", the caller's key, or e.g. "target_-1" if `sample_domain` is -1
-    X: AnyRows  # (n, width), float32 or float64, read-only; a Dask array in a fit on Dask arrays
-    y: Codes  # (n,) codes into the classes, -1 where unlabelled; a Dask array if X is one
-    feature_names: Values | None  # (width,) of object, in the caller's order
-    columns: Codes | None = None  # (width,) the caller's column of each column of X; None for the same order
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Domains:
-    """All validated domains, and how results are returned to the caller."""
-
-    sources: tuple[Domain, ...]
-    targets: tuple[Domain, ...]  # empty if the caller gave none
-    classes: Values  # sorted labels of the sources, in the caller's dtype
-    named_sources: bool = False  # the caller gave a dict
-    named_targets: bool = False
-    # Of a stack: positions of each domain's rows among all rows of its side, in the caller's order.
-    source_rows: tuple[Codes, ...] | None = None
-    target_rows: tuple[Codes, ...] | None = None
-
-    @property
-    def all(self) -> tuple[Domain, ...]:
-        """All domains, sources first."""
-        return (*self.sources, *self.targets)
-
-    def join_sources(self, parts: Sequence[Any]) -> Any:
-        """Arrays, one per source, in the form in which the caller gave the sources.
-
-        A dict for a dict, one array otherwise; for a stack, with one row per source row, in their order.
-        """
-        return _join(parts, self.sources, self.source_rows, self.named_sources)
-
-    def join_targets(self, parts: Sequence[Any]) -> Any:
-        """As `join_sources`, for the targets; None if there is no target."""
-        return _join(parts, self.targets, self.target_rows, self.named_targets)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """A domain whose labels are not yet codes; `labels` is None if no row is labelled."""
 
@@ -91,6 +52,16 @@ class _Part:
     feature_names: Values | None
     labels: Labels | None
     columns: Codes | None = None
+    weights: Array | None = None  # as given, positive
+
+    def drop_unweighted(self, sample_weight: Any, where: str) -> "_Part":
+        """The part with sample weights, without its rows of weight 0, which are as if they were not there."""
+        weights = read_weights(sample_weight, self.X.shape[0], where)
+        if weights.all():
+            return replace(self, weights=weights)
+        kept = np.flatnonzero(weights)
+        labels = None if self.labels is None else self.labels.take(kept)
+        return replace(self, X=self.X[kept], labels=labels, weights=weights[kept])
 
     def encode(self, encoder: Callable[[Labels, Values], Codes], classes: Values) -> Domain:
         nothing = np.full(self.X.shape[0], UNLABELLED, dtype=np.int64)
@@ -98,7 +69,15 @@ class _Part:
         return Domain(self.name, self.X, y, self.feature_names, self.columns)
 
 
-def open_domains(X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None) -> Domains:
+def open_domains(
+    X: Any,
+    y: Any,
+    X_target: Any = None,
+    y_target: Any = None,
+    *,
+    sample_domain: Any = None,
+    sample_weight: Any = None,
+) -> Domains:
     """Validate what the caller gave to `fit`.
 
     Parameters
@@ -114,6 +93,9 @@ def open_domains(X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, 
         a row as unlabelled; a target that is not a key of the dict has no labels.
     sample_domain : integers, (n,), or None
         The domain of each row of a stack: 0 and above are sources, below 0 targets.
+    sample_weight : numbers, (n_source,), dict of name to numbers, or None
+        How often each source row counts; in a stack one per row, of which those of target rows are not used. A row of
+        weight 0 is left out.
 
     Returns
     -------
@@ -123,10 +105,10 @@ def open_domains(X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, 
         raise ValueError("fit requires y to be passed, but the target y is None. Give the source's labels.")
     if sample_domain is not None:
         _check_only_stack(X, y, X_target, y_target)
-        return _close(*_unstack(X, y, sample_domain))
+        return _close(*_unstack(X, y, sample_domain, sample_weight))
     if X_target is None and y_target is not None:
         raise ValueError("y_target was given without X_target. Give the target's rows too, or neither.")
-    sources = read_parts(X, y, "source", _read_part)
+    sources = _weigh(read_parts(X, y, "source", _read_part), sample_weight, named=is_dict(X))
     targets = [] if X_target is None else read_parts(X_target, y_target, "target", _read_part)
     check_names_differ(sources, targets)
     if X_target is None:
@@ -138,8 +120,10 @@ def open_domains(X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, 
 def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -> Domains:
     """Turn labels into codes once all of them are read."""
     classes = source_classes([part.labels for part in sources if part.labels is not None])
+    weights = relative_weights([part.weights for part in sources])
+    encoded = [part.encode(encode_source, classes) for part in sources]
     domains = Domains(
-        tuple(part.encode(encode_source, classes) for part in sources),
+        tuple(replace(domain, weights=w) for domain, w in zip(encoded, weights, strict=True)),
         tuple(part.encode(encode_target, classes) for part in targets),
         classes,
         **layout,
@@ -219,15 +203,40 @@ def _check_only_stack(X: Any, y: Any, X_target: Any, y_target: Any) -> None:
         )
 
 
-def _unstack(X: Any, y: Any, sample_domain: Any) -> tuple[list[_Part], list[_Part], dict[str, Any]]:
+def _weigh(parts: list[_Part], sample_weight: Any, *, named: bool) -> list[_Part]:
+    """Sources with their sample weights, if any are given."""
+    if sample_weight is None:
+        return parts
+    if named != is_dict(sample_weight) or (named and set(sample_weight) != {part.name for part in parts}):
+        raise ValueError(
+            "sample_weight has another form than X. Give one array for one source, and a dict of the same keys as X "
+            "for a dict of sources."
+        )
+    if not named:
+        return [parts[0].drop_unweighted(sample_weight, "sample_weight")]
+    return [part.drop_unweighted(sample_weight[part.name], f"sample_weight {part.name!r}") for part in parts]
+
+
+def _unstack(X: Any, y: Any, sample_domain: Any, sample_weight: Any) -> tuple[list[_Part], list[_Part], dict[str, Any]]:
     """Sources and targets of a stack, and the positions of their rows."""
     stack, feature_names = open_matrix(X, "X", min_rows=2)
     labels = read_labels(y, stack.shape[0], "y")
+    weights = None
+    if sample_weight is not None:
+        weights = read_weights(sample_weight, stack.shape[0], "sample_weight")
+        sample_domain = read_sample_domain(sample_domain, stack.shape[0])
+        kept = np.flatnonzero((weights > 0) | (sample_domain < 0))
+        if len(kept) < len(weights):
+            stack, labels = stack[kept], labels.take(kept)
+            sample_domain, weights = sample_domain[kept], weights[kept]
     parts: dict[str, list[_Part]] = {"source": [], "target": []}
     places: dict[str, list[Codes]] = {"source": [], "target": []}
     for slot in split_stack(sample_domain, stack.shape[0]):
         rows = _take_rows(stack, slot.rows)
-        parts[slot.side].append(_Part(slot.where, slot.name, rows, feature_names, labels.take(slot.rows)))
+        part = _Part(slot.where, slot.name, rows, feature_names, labels.take(slot.rows))
+        if weights is not None and slot.side == "source":
+            part = replace(part, weights=weights[slot.rows])
+        parts[slot.side].append(part)
         places[slot.side].append(slot.places)
     layout = {"source_rows": tuple(places["source"]), "target_rows": tuple(places["target"])}
     return parts["source"], parts["target"], layout
@@ -237,17 +246,6 @@ def _take_rows(X: AnyRows, rows: Codes) -> AnyRows:
     if rows[-1] - rows[0] + 1 == len(rows):  # consecutive rows of a dense stack are a view, not a copy
         return X[rows[0] : rows[-1] + 1]
     return X[rows]
-
-
-def _join(parts: Sequence[Any], domains: Sequence[Domain], rows: Sequence[Codes] | None, named: bool) -> Any:
-    if named:
-        return {domain.name: part for domain, part in zip(domains, parts, strict=True)}
-    if rows is None:
-        return parts[0] if domains else None
-    stacked = np.concatenate(parts)
-    joined = np.empty_like(stacked)
-    joined[np.concatenate(rows)] = stacked
-    return joined
 
 
 def _match_names(parts: list[_Part], first: _Part) -> list[_Part]:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lpjt._sklearn import _fit_context
 from lpjt._threads import threads
 from lpjt._warnings import TransferWarning
-from lpjt.domains import Domains, domain_name, open_rows
+from lpjt.domains import Domains
 from lpjt.engines import choose_engine
 from lpjt.fitted import FittedModel
 from lpjt.fitting import Outcome, Plan, fit_domains
@@ -259,7 +259,16 @@ class LPJT(FittedModel):
         return AuthorsLPJT(**{**authors_parameters(), **changes})
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None) -> "LPJT":
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X_target: Any = None,
+        y_target: Any = None,
+        *,
+        sample_domain: Any = None,
+        sample_weight: Any = None,
+    ) -> "LPJT":
         """Learn projections and label the target.
 
         Parameters
@@ -275,13 +284,16 @@ class LPJT(FittedModel):
             Labels of some target rows; None, NaN, pandas.NA, and -1 unless that is a source class, mark the others.
         sample_domain : int array, (n,), default=None
             For a stack: 0 and above marks source rows, below 0 target rows.
+        sample_weight : array, (n_source,), or dict by name, default=None
+            How often each source row counts; only ratios matter. A row of weight 0 is left out. In a stack one weight
+            per row, of which those of target rows are not used.
 
         Returns
         -------
         LPJT
         """
         engine = choose_engine(X, X_target)
-        domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain)
+        domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain, sample_weight=sample_weight)
         plan = self._plan(domains)
         with threads(self.n_jobs):
             outcome = fit_domains(domains, plan, engine, memory_limit=self.memory_limit, on_record=self._on_record)
@@ -291,27 +303,21 @@ class LPJT(FittedModel):
         self._keep(outcome, domains, engine)
         return self
 
-    def fit_predict(
-        self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None
-    ) -> Any:
-        """Fit, and return the labels of the target rows, `transduction_` (of the source rows without a target)."""
-        self.fit(X, y, X_target, y_target, sample_domain=sample_domain)
+    def fit_predict(self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, **of_rows: Any) -> Any:
+        """Fit, and return the labels of the target rows, `transduction_` (of the source rows without a target).
+
+        `of_rows` are `sample_domain` and `sample_weight`, as in `fit`.
+        """
+        self.fit(X, y, X_target, y_target, **of_rows)
         return self.predict(X) if self.transduction_ is None else self.transduction_
 
-    def fit_transform(
-        self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None
-    ) -> Any:
-        """Fit, and embed `X` as rows of the source (of all domains, each as its own, with `sample_domain`)."""
-        self.fit(X, y, X_target, y_target, sample_domain=sample_domain)
-        if sample_domain is None:
-            return self.transform(X, domain="source")
-        sample_domain = np.asarray(sample_domain)
-        rows = open_rows(X, width=self.n_features_in_, feature_names=getattr(self, "feature_names_in_", None))
-        Z = np.empty((rows.shape[0], self._n_features_out), dtype=rows.dtype)
-        for value in np.unique(sample_domain):
-            chosen = sample_domain == value
-            Z[chosen] = self._embed(rows[chosen], domain_name(value))
-        return Z
+    def fit_transform(self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, **of_rows: Any) -> Any:
+        """Fit, and embed `X` as rows of the source (of all domains, each as its own, with `sample_domain`).
+
+        `of_rows` are `sample_domain` and `sample_weight`, as in `fit`.
+        """
+        self.fit(X, y, X_target, y_target, **of_rows)
+        return self.transform(X, domain="source", sample_domain=of_rows.get("sample_domain"))
 
     def _plan(self, domains: Domains) -> Plan:
         return make_plan(

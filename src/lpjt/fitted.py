@@ -1,7 +1,8 @@
 """What a fitted estimator does with rows: attributes, embeddings, labels of new rows. No mathematics."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -46,20 +47,31 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     _predictors: dict[str, Predictor]
     _coordinates: dict[str, Coordinates]
 
-    def transform(self, X: Any, domain: str = "target") -> Any:
+    # As in skada, whose scorers also offer `allow_source`, which has no meaning here.
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"sample_domain": True, "allow_source": False}
+    __metadata_request__predict_proba: ClassVar[dict[str, bool]] = {"sample_domain": True, "allow_source": False}
+    __metadata_request__transform: ClassVar[dict[str, bool]] = {"sample_domain": True, "allow_source": False}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"sample_domain": True, "allow_source": False}
+
+    def transform(self, X: Any, domain: str = "target", *, sample_domain: Any = None) -> Any:
         """Embed rows of a domain in the shared space.
 
         Parameters
         ----------
         X : matrix, (n, width of the domain)
         domain : str, default="target"
-            "source", "target", or the name of one of several domains.
+            "source", "target", or the name of one of several domains. Not used with `sample_domain`.
+        sample_domain : int array, (n,), default=None
+            For a stack, as in `fit`: each row is embedded as a row of its own domain.
 
         Returns
         -------
         array, (n, n_components)
         """
         check_is_fitted(self)
+        if sample_domain is not None:
+            return self._answer_stack(X, sample_domain, self._embed)
         if is_lazy(X):
             return self._apply_lazily("transform", X, domain)
         name = self._domain(domain)
@@ -67,23 +79,32 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         with self._threads_for(rows):
             return self._embed(rows, name)
 
-    def predict_proba(self, X: Any, domain: str = "target") -> Any:
-        """Class distributions, (n, n_classes), of rows of a domain, seen in fit or not."""
+    def predict_proba(self, X: Any, domain: str = "target", *, sample_domain: Any = None) -> Any:
+        """Class distributions, (n, n_classes), of rows of a domain, or of the domains of a stack; as `transform`."""
         check_is_fitted(self)
+        if sample_domain is not None:
+            return self._answer_stack(X, sample_domain, self._distributions)
         if is_lazy(X):
             return self._apply_lazily("predict_proba", X, domain)
         name = self._domain(domain)
         return self._distributions(self._open(X, name), name)
 
-    def predict(self, X: Any, domain: str = "target") -> Any:
-        """Labels, (n,), of rows of a domain, seen in fit or not."""
+    def predict(self, X: Any, domain: str = "target", *, sample_domain: Any = None) -> Any:
+        """Labels, (n,), of rows of a domain, or of the domains of a stack, seen in fit or not; as `transform`."""
         check_is_fitted(self)
-        if is_lazy(X):
+        if is_lazy(X) and sample_domain is None:
             return self._apply_lazily("predict", X, domain)
-        return self.classes_[self.predict_proba(X, domain).argmax(axis=1)]
+        return self.classes_[self.predict_proba(X, domain, sample_domain=sample_domain).argmax(axis=1)]
 
     def score(
-        self, X: Any, y: Any, sample_weight: Any = None, domain: str = "target", *, sample_domain: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        domain: str = "target",
+        *,
+        sample_domain: Any = None,
+        allow_source: bool = True,
     ) -> float:
         """Accuracy of `predict` on the labelled rows among those given.
 
@@ -98,14 +119,16 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
             The domain of the rows, as in `predict`. Not used with `sample_domain`.
         sample_domain : int array, (n,), default=None
             For a stack, as in `fit`: each row is labelled as a row of its own domain.
+        allow_source : bool, default=True
+            Passed by skada's ImportanceWeightedScorer. Source rows can always be scored, so it changes nothing.
 
         Returns
         -------
         float
         """
+        del allow_source
         check_is_fitted(self)
-        found = self.predict(X, domain) if sample_domain is None else self._predict_stack(X, sample_domain)
-        found = np.asarray(found)
+        found = np.asarray(self.predict(X, domain, sample_domain=sample_domain))
         labels = read_labels(y, len(found), "y")
         scored = has_label(labels, self.classes_)
         if not scored.any():
@@ -135,16 +158,19 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         width = self._widths[self._domain(domain)]
         return apply_lazily(self, method, X, domain, width=width, columns=columns, dtype=dtype)
 
-    def _predict_stack(self, X: Any, sample_domain: Any) -> Values:
-        """Labels, (n,), of the rows of a stack, each by the map of its own domain."""
+    def _answer_stack(self, X: Any, sample_domain: Any, answer: Callable[[AnyRows, str], Array]) -> Array:
+        """``answer(rows, name)`` for the rows of a stack, each as a row of its own domain, in the caller's order."""
+        if is_lazy(X):
+            raise ValueError("`sample_domain` cannot be given with Dask arrays. Give the rows of one `domain`.")
         values = read_sample_domain(sample_domain, X.shape[0] if hasattr(X, "shape") else len(X))
-        codes = np.empty(len(values), dtype=np.int64)
+        parts: list[Array] = []
+        order: list[Codes] = []
         for value in np.unique(values).tolist():
             side = self._source_names if value >= 0 else self._target_names
             name = side[0] if len(side) == 1 else self._domain(domain_name(value))
-            chosen = values == value
-            codes[chosen] = self._distributions(self._open(X, name)[chosen], name).argmax(axis=1)
-        return self.classes_[codes]
+            order.append(np.flatnonzero(values == value))
+            parts.append(answer(self._open(X, name)[order[-1]], name))
+        return np.concatenate(parts)[np.argsort(np.concatenate(order))]
 
     def _distributions(self, rows: AnyRows, name: str) -> Array:
         with self._threads_for(rows):

@@ -112,7 +112,7 @@ def test_pandas_frames():
     dates = pd.DataFrame({"a": X[:, 0], "when": pd.to_datetime(["2020-01-01"] * 6)})
     assert "dates, durations and records are not numbers" in refusal(dates, Y, error=TypeError)
     mixed = pd.DataFrame({"a": X[:, 0], 2: X[:, 1]})
-    assert refusal(mixed, Y, error=TypeError).startswith("X: Feature names are only supported if")
+    assert refusal(mixed, Y, error=TypeError).startswith("X: column names are of the types ['int', 'str'].")
     sparse_frame = pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X), columns=["a", "b"])
     assert isinstance(open_domains(sparse_frame, Y).sources[0].X, sparse.csr_array)
 

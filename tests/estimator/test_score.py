@@ -140,8 +140,7 @@ def search(y, **options):
     order = np.random.default_rng(0).permutation(len(STACK))
     with config_context(enable_metadata_routing=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LPJT(random_state=0, max_iter=2).set_fit_request(sample_domain=True)
-        model.set_score_request(sample_domain=True)
+        model = LPJT(random_state=0, max_iter=2)  # asks for sample_domain by itself
         grid = GridSearchCV(model, {"n_components": [2, 4]}, error_score="raise", **options)
         return grid.fit(STACK[order], y[order], sample_domain=DOMAIN[order]), order
 
@@ -174,8 +173,8 @@ def test_target_rows_alone_can_be_judged_by_weights():
     cv = KFold(3)
     with config_context(enable_metadata_routing=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LPJT(random_state=0, max_iter=2).set_fit_request(sample_domain=True)
-        model.set_score_request(sample_domain=True, sample_weight=True)
+        model = LPJT(random_state=0, max_iter=2).set_fit_request(sample_weight=False)
+        model.set_score_request(sample_weight=True)
         params = {"sample_domain": DOMAIN[order], "sample_weight": (DOMAIN[order] < 0).astype(float)}
         found = cross_validate(model, STACK[order], y[order], cv=cv, params=params, return_estimator=True)
     for fold, (_, test) in enumerate(cv.split(STACK)):

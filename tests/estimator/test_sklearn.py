@@ -13,7 +13,8 @@ ESTIMATORS = [
 
 def expected_failures(estimator):
     """Checks that cannot hold, with the reason."""
-    return {}
+    reason = "a repeated row takes several places among the nearest rows of a row, and one of weight 2 takes one"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

@@ -17,7 +17,7 @@ def settled(found, of_source=(0.5, 0.5), consent=0.75, **parameters):
     counts, of_classes = (np.round(100 * np.asarray(p)).astype(int) for p in (found, of_source))
     consensus = np.repeat([[0.6, 0.4], [0.4, 0.6]], counts, axis=0)
     first = SimpleNamespace(weighed=SimpleNamespace(consensus=consensus, consent=consent))
-    domains = SimpleNamespace(sources=[SimpleNamespace(y=np.repeat([0, 1], of_classes))])
+    domains = SimpleNamespace(sources=[SimpleNamespace(y=np.repeat([0, 1], of_classes))], weights=None)
     some = open_domains(X, Y % 2, X_TARGET)
     return settle_masses(plan_for(some, **parameters), first, domains)
 

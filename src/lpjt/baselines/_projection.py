@@ -58,8 +58,8 @@ def given_or(given: Codes, pseudo: Codes) -> Codes:
 
 
 def gap_weights(
-    counts_source: Codes,
-    counts_target: Codes,
+    counts_source: Codes | Floats,
+    counts_target: Codes | Floats,
     n_source: int,
     n_target: int,
     *,
@@ -74,7 +74,7 @@ def gap_weights(
 
     Parameters
     ----------
-    counts_source, counts_target : int arrays, (n_classes,)
+    counts_source, counts_target : arrays, (n_classes,)
         Rows of each class.
     n_source, n_target : int
         All rows.

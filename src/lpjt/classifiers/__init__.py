@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from lpjt._typing import Array, Codes
 from lpjt.classifiers.combined import Averaged, Projected, Reweighted, Tempered, temper
 from lpjt.classifiers.inductive import FittedClassifier, Inductive, NuSVM
-from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool, with_masses
+from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool, weigh_rows, with_masses
 
 __all__ = [
     "MANY_NEW_ROWS",
@@ -34,6 +34,7 @@ __all__ = [
     "make_pool",
     "short_forms",
     "temper",
+    "weigh_rows",
     "with_masses",
 ]
 
@@ -67,7 +68,7 @@ class Classifier(Protocol):
         self,
         Z: Array,
         labels: Codes,
-        weights: Array,
+        weights: Array | None,
         distributions: Array,
         *,
         search: str = "exact",

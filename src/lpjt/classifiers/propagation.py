@@ -114,7 +114,7 @@ class Propagation(BaseEstimator):
         labels : int array, (n,)
             Class codes, -1 where unlabelled.
         weights : array, (n,), or None
-            Landmark weights, which Eq. (2) does not use.
+            Sample weights: how much the label of a row counts. Landmark weights have no part in Eq. (2).
         n_classes : int
         search : {"exact", "approximate"}
             Neighbour search.
@@ -123,13 +123,13 @@ class Propagation(BaseEstimator):
         -------
         array, (n_unlabelled, n_classes)
         """
-        del weights
         known = labels >= 0
-        Y = np.eye(n_classes)[labels[known]]
+        Y = weigh_rows(np.eye(n_classes)[labels * known], weights)
         if not self.anchored:
             W = propagation.neighbor_graph(self._scaled(Z), self.n_neighbors, search=search)
-            F = propagation.harmonic_labels(W, np.eye(n_classes)[labels * known], known, tol=TOLERANCE)
-            return self._normalised(F, Y, 1.0)
+            F = propagation.harmonic_labels(W, Y, known, tol=TOLERANCE)
+            return self._normalised(F, Y[known], 1.0)
+        Y = Y[known]
         Z_known, Z_unknown = self._scaled(Z[known]), self._scaled(Z[~known])
         if len(Z_unknown) < 2:
             return propagation.vote(Z_known, Y, Z_unknown, n_neighbors=N_VOTES)
@@ -168,13 +168,14 @@ class Propagation(BaseEstimator):
         self,
         Z: Array,
         labels: Codes,
-        weights: Array,
+        weights: Array | None,
         distributions: Array,
         *,
         search: str = "exact",
     ) -> Pool:
         """Predictor for new rows; `distributions`, (n, n_classes), are those of all rows `Z`."""
-        del labels, weights
+        del labels
+        distributions = weigh_rows(distributions, weights)
         return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_length=self.unit_length, search=search)
 
     def _scaled(self, Z: Array) -> Array:
@@ -196,6 +197,11 @@ class Propagation(BaseEstimator):
                 return propagation.normalise_rows(F)
             proportions = Y_known.mean(axis=0)
         return propagation.normalise_class_mass(F, proportions, power=power)
+
+
+def weigh_rows(Y: Array, weights: Array | None) -> Array:
+    """Distributions, (n, n_classes), as many times as the rows count."""
+    return Y if weights is None else Y * weights[:, None]
 
 
 def with_masses(classifier: Any, masses: str, proportions: Array | None = None) -> Any:

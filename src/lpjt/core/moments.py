@@ -22,10 +22,12 @@ class Moments:
     """Weighted means of one domain."""
 
     means: Array  # (1 + n_classes, width): all rows, then class by class; zero for a class without rows
-    counts: Codes  # (n_classes,) rows per class
+    counts: Codes | Array  # (n_classes,) rows per class, or the sums of their sample weights
 
 
-def class_moments(X: Array, y: Codes, weights: Array, *, n_classes: int, landmark_ratio: float = 1.0) -> Moments:
+def class_moments(
+    X: Array, y: Codes, weights: Array, *, n_classes: int, landmark_ratio: float = 1.0, mass: Array | None = None
+) -> Moments:
     r"""Means of Eqs. (8)-(9): :math:`\frac{1}{\delta n} \sum_i \alpha_i x_i` over all rows and over each class.
 
     Parameters
@@ -38,12 +40,16 @@ def class_moments(X: Array, y: Codes, weights: Array, *, n_classes: int, landmar
     n_classes : int
     landmark_ratio : float
         :math:`\delta`.
+    mass : array, (n,), or None
+        Sample weights of mean 1: a row of mass 2 counts as two rows. None counts each row once.
 
     Returns
     -------
     Moments
     """
-    counts = np.bincount(y[y >= 0], minlength=n_classes)
+    counts = np.bincount(y[y >= 0], None if mass is None else mass[y >= 0], minlength=n_classes)
+    if mass is not None:
+        weights = weights * mass
 
     def part(rows: slice) -> Array:  # one block at a time, because the product is in float64
         return averaging_matrix(y[rows], weights[rows], counts, landmark_ratio, n_rows=len(y)) @ X[rows]
@@ -51,8 +57,16 @@ def class_moments(X: Array, y: Codes, weights: Array, *, n_classes: int, landmar
     return Moments(sum_blocks(part, row_blocks(X), (n_classes + 1, X.shape[1])), counts)
 
 
+def class_proportions(labels: Sequence[Codes], weights: Sequence[Array] | None, n_classes: int) -> Array:
+    """Proportions of the classes, (n_classes,), among labelled rows of some domains, the first that have weights."""
+    counts = np.bincount(
+        np.concatenate(labels), None if weights is None else np.concatenate(weights[: len(labels)]), minlength=n_classes
+    )
+    return counts / counts.sum()
+
+
 def averaging_matrix(
-    y: Codes, weights: Array, counts: Codes, landmark_ratio: float = 1.0, *, n_rows: int | None = None
+    y: Codes, weights: Array, counts: Codes | Array, landmark_ratio: float = 1.0, *, n_rows: int | None = None
 ) -> sparse.csr_array:
     """Sparse (1 + n_classes, n) matrix whose product with the rows gives the means of `class_moments`.
 
@@ -63,12 +77,14 @@ def averaging_matrix(
     labelled = np.flatnonzero(y >= 0)
     rows = np.concatenate([np.zeros(n, dtype=np.int64), y[labelled] + 1])
     columns = np.concatenate([np.arange(n), labelled])
-    size = landmark_ratio * np.concatenate([[n_rows or n], np.maximum(counts, 1)])
+    size = landmark_ratio * np.concatenate([[n_rows or n], np.where(counts > 0, counts, 1)])
     values = np.asarray(weights, dtype=np.float64)[columns] / size[rows]
     return sparse.csr_array((values, (rows, columns)), shape=(len(counts) + 1, n))
 
 
-def mmd_coefficients(counts: Sequence[Codes], is_target: Sequence[bool], *, conditional_cross: float = 2.0) -> Array:
+def mmd_coefficients(
+    counts: Sequence[Codes | Array], is_target: Sequence[bool], *, conditional_cross: float = 2.0
+) -> Array:
     """Coefficients K of the products of means in the sum of Eqs. (8)-(9) over all (source, target) pairs.
 
     The weight of each pair is 1 / (n_sources n_targets), so that a source given twice counts as one.
@@ -107,13 +123,19 @@ def mmd_coefficients(counts: Sequence[Codes], is_target: Sequence[bool], *, cond
 
 
 def row_spread(
-    y: Codes, weights: Array, counts: Codes, own_coefficients: Array, *, landmark_ratio: float = 1.0
+    y: Codes,
+    weights: Array,
+    counts: Codes | Array,
+    own_coefficients: Array,
+    *,
+    landmark_ratio: float = 1.0,
+    mass: Array | None = None,
 ) -> Array:
     r"""Coefficients of :math:`\|x_i\|^2`, from the second part of Eq. (9): the diagonal of H_sc and H_uc.
 
     Parameters
     ----------
-    y, weights, counts, landmark_ratio
+    y, weights, counts, landmark_ratio, mass
         As in `class_moments`.
     own_coefficients : array, (n_classes,)
         ``K[i, i, 1:]`` of `mmd_coefficients`.
@@ -122,9 +144,10 @@ def row_spread(
     -------
     array, (n,)
     """
-    of_class = own_coefficients / (landmark_ratio**2 * np.maximum(counts, 1))
+    of_class = own_coefficients / (landmark_ratio**2 * np.where(counts > 0, counts, 1))
     spread = np.where(y >= 0, of_class[y], 0.0)
-    return spread * np.asarray(weights, dtype=np.float64) ** 2
+    spread = spread * np.asarray(weights, dtype=np.float64) ** 2
+    return spread if mass is None else spread * mass
 
 
 def mmd_blocks(means: Sequence[Array], K: Array) -> Array:

@@ -24,11 +24,21 @@ class Problem:
     is_target: tuple[bool, ...]
     n_classes: int
     neighbors: tuple[Neighbors, ...] | None = None  # from `list_neighbors`, if already computed
+    weights: tuple[Array, ...] | None = None  # (n_i,) sample weights, whatever their scale; None: each row counts once
+
+    def mass(self, i: int) -> Array | None:
+        """Sample weights of the rows of domain i, of mean 1."""
+        return None if self.weights is None else self.weights[i] / self.weights[i].mean()
 
     @property
     def n_sources(self) -> int:
         """Number of domains that are not targets."""
         return len(self.is_target) - sum(self.is_target)
+
+    @property
+    def source_proportions(self) -> Array:
+        """Proportions of the classes among the source rows, (n_classes,), by their sample weights."""
+        return moments.class_proportions(self.labels[: self.n_sources], self.weights, self.n_classes)
 
     def share(self, i: int) -> float:
         """Weight of the terms of domain i alone: all sources together count as one, and so do all targets."""
@@ -94,7 +104,7 @@ def prepare(problem: Problem, settings: Settings) -> Workspace:
         if problem.is_target[i]:
             scatter[i] = moments.total_scatter(X)
             continue
-        G = _graphs(X, problem.labels[i], settings, neighbors[i])
+        G = _weigh_edges(_graphs(X, problem.labels[i], settings, neighbors[i]), problem.mass(i))
         block = slice(offsets[i], offsets[i + 1])
         weight = problem.share(i) * settings.locality_weight
         S_min[block, block] += weight * _scatter(X, G.within)
@@ -117,6 +127,14 @@ def _graphs(X: Array, y: Codes, settings: Settings, near: Neighbors | None) -> g
         return G
     pairs = graphs.closest_pairs_graph(X, y, max_pairs=settings.max_pairs, search=settings.search)
     return graphs.ClassGraphs(G.within, pairs)
+
+
+def _weigh_edges(G: graphs.ClassGraphs, mass: Array | None) -> graphs.ClassGraphs:
+    """Graphs whose edges count as often as the rows that they join, by the geometric mean."""
+    if mass is None:
+        return G
+    root = sparse.diags_array(np.sqrt(mass))
+    return graphs.ClassGraphs((root @ G.within @ root).tocsr(), (root @ G.between @ root).tocsr())
 
 
 def _scatter(X: Array, W: sparse.csr_array) -> Array:
@@ -150,7 +168,7 @@ def objective_matrices(
     S_min += workspace.S_min
     for i, (X, y, w) in enumerate(zip(problem.rows, labels, weights, strict=True)):
         block = slice(workspace.offsets[i], workspace.offsets[i + 1])
-        spread = moments.row_spread(y, w, of_rows[i].counts, K[i, i, 1:], landmark_ratio=ratio)
+        spread = moments.row_spread(y, w, of_rows[i].counts, K[i, i, 1:], landmark_ratio=ratio, mass=problem.mass(i))
         if not problem.is_target[i]:
             S_min[block, block] += _source_spread(workspace, i, X, spread)
             continue
@@ -169,7 +187,9 @@ def _moments(problem: Problem, workspace: Workspace, i: int, y: Codes, w: Array,
     last = workspace.source_moments.get(i)
     if last is not None and np.array_equal(last[0], w):
         return last[1]
-    found = moments.class_moments(problem.rows[i], y, w, n_classes=problem.n_classes, landmark_ratio=ratio)
+    found = moments.class_moments(
+        problem.rows[i], y, w, n_classes=problem.n_classes, landmark_ratio=ratio, mass=problem.mass(i)
+    )
     if not problem.is_target[i]:
         workspace.source_moments[i] = (w, found)
     return found
@@ -188,12 +208,12 @@ def energies(
 ) -> tuple[float, float]:
     """Values of Eqs. (8) and (9) on embedded rows: (marginal, conditional)."""
     of_rows = [
-        moments.class_moments(z, y, w, n_classes=problem.n_classes, landmark_ratio=ratio)
-        for z, y, w in zip(Z, labels, weights, strict=True)
+        moments.class_moments(z, y, w, n_classes=problem.n_classes, landmark_ratio=ratio, mass=problem.mass(i))
+        for i, (z, y, w) in enumerate(zip(Z, labels, weights, strict=True))
     ]
     K = moments.mmd_coefficients([m.counts for m in of_rows], problem.is_target)
     spread = [
-        moments.row_spread(y, w, m.counts, K[i, i, 1:], landmark_ratio=ratio)
+        moments.row_spread(y, w, m.counts, K[i, i, 1:], landmark_ratio=ratio, mass=problem.mass(i))
         for i, (y, w, m) in enumerate(zip(labels, weights, of_rows, strict=True))
     ]
     norms = [np.einsum("ij,ij->i", z, z, dtype=np.float64) for z in Z]

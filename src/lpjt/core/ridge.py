@@ -29,7 +29,7 @@ class LinearRidge:
         return X @ self.coefficients[:-1] + self.coefficients[-1]
 
 
-def fit_linear_ridge(X: Array, Y: Array) -> LinearRidge:
+def fit_linear_ridge(X: Array, Y: Array, weights: Array | None = None) -> LinearRidge:
     """Regress class indicators on rows; the penalty is the one with the best leave-one-out accuracy.
 
     Leave-one-out values come from one fit, ``(f_i - h_i y_i) / (1 - h_i)`` with the leverages h. O(n width^2).
@@ -39,9 +39,14 @@ def fit_linear_ridge(X: Array, Y: Array) -> LinearRidge:
     X : array, (n, width)
     Y : array, (n, n_classes)
         Indicators of the class.
+    weights : array, (n,), or None
+        Sample weights of the squared errors.
     """
     Z = np.column_stack([X, np.ones(len(X))]).astype(np.float64)
     labels = Y.argmax(axis=1)
+    if weights is not None:
+        root = np.sqrt(weights)[:, None]
+        Z, Y = Z * root, Y * root
     values, vectors = linalg.eigh(Z.T @ Z)
     rotated = Z @ vectors
     moments = rotated.T @ Y

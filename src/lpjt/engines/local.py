@@ -18,9 +18,9 @@ class LocalEngine:
 
     in_memory = True
 
-    def open(self, X: Any, y: Any, X_target: Any, y_target: Any, *, sample_domain: Any = None) -> Domains:
-        """Validate what the caller gave to `fit`."""
-        return open_domains(X, y, X_target, y_target, sample_domain=sample_domain)
+    def open(self, X: Any, y: Any, X_target: Any, y_target: Any, **of_rows: Any) -> Domains:
+        """Validate what the caller gave to `fit`; `of_rows` are `sample_domain` and `sample_weight`."""
+        return open_domains(X, y, X_target, y_target, **of_rows)
 
     def labels(self, y: Codes) -> Codes:
         """Class codes, (n,): the same array."""

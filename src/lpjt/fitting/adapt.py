@@ -9,7 +9,7 @@ import numpy as np
 from lpjt.classifiers import Averaged, Predictor, Projected, Propagation, Reweighted
 from lpjt.core.alternation import Clock, State
 from lpjt.domains import Domains
-from lpjt.fitting.candidate import Candidate, begin_candidate
+from lpjt.fitting.candidate import Candidate, begin_candidate, row_weights
 from lpjt.fitting.candidates import try_candidates
 from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.refine import calibrate, refine_labels
@@ -56,7 +56,7 @@ def _adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> O
         clock.lap("candidates")
         if not trial.adapts:
             return replace(keep_consensus(domains, plan, trial, scalings), seconds=clock.laps)
-    elif plan.safeguard:
+    elif plan.safeguard and domains.weights is None:  # the test for a shift counts each row once
         unshifted = find_unshifted(domains, scalings.of_sources, random_state=plan.random_state)
         clock.lap("shift")
         if unshifted is not None:
@@ -103,13 +103,13 @@ def _finish(candidate: Candidate, plan: Plan, steady: bool, trial: Trial | None)
         return keep_first_labels(candidate, plan, shared)
     refined = None
     if plan.refine and isinstance(plan.classifier, Propagation):
-        y_source = np.concatenate(candidate.problem.labels[: candidate.problem.n_sources])
-        named = plan.named_proportions(y_source, candidate.problem.n_classes)
+        named = plan.named_proportions(candidate.problem.source_proportions)
         refined = refine_labels(candidate.problem, candidate.widths, state.distributions, trial, named)
     distributions = state.distributions if refined is None else refined.distributions
     Z, y = np.vstack(state.embeddings), np.concatenate(candidate.problem.labels)
     Y = all_distributions(candidate.problem, distributions)
-    embedded = plan.classifier.freeze(Z, y, np.concatenate(state.weights), Y, search=plan.settings.search)
+    weights = row_weights(plan.classifier, candidate.problem, state.weights)
+    embedded = plan.classifier.freeze(Z, y, weights, Y, search=plan.settings.search)
     predictors: list[Predictor] = [Projected(embedded, P) for P in state.projections]
     if refined is not None:
         total = 1 + refined.share

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import Classifier
+from lpjt.classifiers import Classifier, Propagation
 from lpjt.core import alternation, coordinates
 from lpjt.core.alternation import Clock, State
 from lpjt.core.blocks import DENSE_ENTRIES, AnyRows, disk_array, is_sparse, stack_rows, stays_sparse
@@ -78,7 +78,7 @@ def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[
     is_target = tuple(i >= n_sources for i in range(len(everything)))
     neighbors = list_neighbors(rows, plan.settings)
     clock.lap("neighbors")
-    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors)
+    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors, domains.weights)
     widths = tuple(d.X.shape[1] for d in everything)
     start, guessed = first_labels(problem, widths, plan)
     y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])
@@ -211,6 +211,14 @@ def _draw_rows(sizes: list[int], max_rows: int, random_state: np.random.RandomSt
     return [chosen[(chosen >= a) & (chosen < b)] - a for a, b in zip(starts, ends, strict=True)]
 
 
+def row_weights(classifier: Classifier, problem: Problem, landmarks: Sequence[Array]) -> Array | None:
+    """Weights of all rows as a classifier uses them: sample weights, times landmark weights but in a propagation."""
+    given = None if problem.weights is None else np.concatenate(problem.weights)
+    if isinstance(classifier, Propagation):
+        return given
+    return np.concatenate(landmarks) if given is None else given * np.concatenate(landmarks)
+
+
 def on_domains(classifier: Classifier, problem: Problem, search: str) -> alternation.Classify:
     """Step 4 of Algorithm 1 as `alternate` calls it: stacks the domains, splits the answer, clamps labelled rows."""
 
@@ -218,7 +226,8 @@ def on_domains(classifier: Classifier, problem: Problem, search: str) -> alterna
         y = np.concatenate(labels)
         answers: Array = np.empty((0, problem.n_classes))
         if (y < 0).any():
-            answers = classifier.classify(np.vstack(Z), y, np.concatenate(weights), problem.n_classes, search=search)
+            counts = row_weights(classifier, problem, weights)
+            answers = classifier.classify(np.vstack(Z), y, counts, problem.n_classes, search=search)
         parts: list[Array] = []
         used = 0
         for of_domain, is_target in zip(labels, problem.is_target, strict=True):

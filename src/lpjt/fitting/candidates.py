@@ -9,6 +9,7 @@ import numpy as np
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
+from lpjt.core.moments import class_proportions
 from lpjt.core.objective import Problem
 from lpjt.domains import Domains
 from lpjt.fitting.plan import Plan
@@ -169,8 +170,7 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
         return plan.masses[0], plan.proportions
     consensus, consent = first.weighed.consensus, first.weighed.consent
     found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
-    y = np.concatenate([d.y for d in domains.sources])
-    of_source = np.bincount(y, minlength=consensus.shape[1]) / len(y)
+    of_source = class_proportions([d.y for d in domains.sources], domains.weights, consensus.shape[1])
     distance = float(np.abs(found - of_source).sum()) / 2
     share = float(np.clip((distance - NOISE * (1 - consent)) / FURTHER, 0.0, 1.0))
     share *= float(np.clip((consent - DOUBTED) / (TRUSTED - DOUBTED), 0.0, 1.0))
@@ -208,7 +208,8 @@ def take_rows(domains: Domains, sample: Sequence[Codes | None]) -> Domains:
     """The domains with some of their rows."""
     n = len(domains.sources)
     few = [
-        d if rows is None else replace(d, X=d.X[rows], y=d.y[rows]) for d, rows in zip(domains.all, sample, strict=True)
+        d if rows is None else d.with_rows(d.X[rows], d.y[rows], rows)
+        for d, rows in zip(domains.all, sample, strict=True)
     ]
     return replace(domains, sources=tuple(few[:n]), targets=tuple(few[n:]))
 

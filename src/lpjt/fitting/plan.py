@@ -47,10 +47,10 @@ class Plan:
     block_entries: int = ENTRIES  # of the blocks in which rows are read
     on_disk: bool = False  # whether coordinates are kept in a temporary file
 
-    def named_proportions(self, y_source: Codes, n_classes: int) -> Array | None:
+    def named_proportions(self, of_source: Array) -> Array | None:
         """Proportions of the target that the caller named, (n_classes,); None if they are open or free."""
         if self.masses == ("source",):
-            return np.bincount(y_source, minlength=n_classes) / len(y_source)
+            return of_source
         return self.proportions if self.masses == ("given",) else None
 
 

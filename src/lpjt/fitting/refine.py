@@ -134,10 +134,11 @@ def _taught(problem: Problem, distributions: Sequence[Array] | None, trial: Tria
 
 def _learn(problem: Problem, taught: Sequence[Array], chosen: Sequence[bool]) -> KernelRidge:
     """Regression on the coordinates of the chosen domains, which have one width."""
-    rows, labels = [], []
-    for X, Y, is_chosen in zip(problem.rows, taught, chosen, strict=True):
+    rows, labels, counts = [], [], []
+    for i, (X, Y, is_chosen) in enumerate(zip(problem.rows, taught, chosen, strict=True)):
         teaching = every_few(np.flatnonzero(Y.any(axis=1)), TAUGHT_ROWS) if is_chosen else np.empty(0, dtype=np.int64)
         rows.append(X[teaching] if is_chosen else np.empty((0, 0)))
         labels.append(Y[teaching])
+        counts.append(np.ones(len(teaching)) if problem.weights is None else problem.weights[i][teaching])
     Y = np.vstack(labels)
-    return fit_kernel_ridge(np.vstack([X for X in rows if X.size]), Y, Y.max(axis=1))
+    return fit_kernel_ridge(np.vstack([X for X in rows if X.size]), Y, Y.max(axis=1) * np.concatenate(counts))

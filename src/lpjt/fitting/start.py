@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import Propagation
+from lpjt.classifiers import Propagation, weigh_rows
 from lpjt.core import propagation, shape_guess
 from lpjt.core.blocks import pick_rows, stack_rows
 from lpjt.core.neighbors import Neighbors
@@ -52,7 +52,8 @@ def first_labels(problem: Problem, widths: Sequence[int], plan: Plan) -> tuple[l
         if (labels[-1] < 0).any():
             of_source = any(not problem.is_target[i] for i in alike)
             rows = [problem.rows[i] for i in [*alike, j]]
-            F[labels[-1] < 0] = _propagated(plan, rows, labels, problem, of_source, problem.neighbors[j])
+            weights = None if problem.weights is None else [problem.weights[i] for i in [*alike, j]]
+            F[labels[-1] < 0] = _propagated(plan, rows, labels, problem, of_source, problem.neighbors[j], weights)
         answers.append(F)
     return answers, guessed
 
@@ -64,14 +65,19 @@ def _propagated(
     problem: Problem,
     of_source: bool,
     near: Neighbors,
+    weights: list[Array] | None,
 ) -> Array:
     """Distributions of the unlabelled rows of the last domain, from the labelled rows of all domains given.
 
-    `rows` and `labels` have one entry per domain; `near` are the nearest rows of each row of the last domain.
+    `rows`, `labels` and `weights` (of samples, if any) have one entry per domain; `near` are the nearest rows of each
+    row of the last domain.
     """
     n_classes, target = problem.n_classes, labels[-1] < 0
     known = stack_rows([pick_rows(X, y >= 0) for X, y in zip(rows, labels, strict=True)])
     y_known = np.concatenate([y[y >= 0] for y in labels])
+    counts = None
+    if weights is not None:
+        counts = np.concatenate([w[y >= 0] for w, y in zip(weights, labels, strict=True)])
     if plan.start == "pca-nn":
         unknown = pick_rows(rows[-1], target)
         return pca_neighbor(known, y_known, unknown, n_classes, plan.settings.n_components)
@@ -83,11 +89,13 @@ def _propagated(
         stacked = np.vstack([known, unknown])
         y = np.concatenate([y_known, np.full(len(unknown), -1)])
         answer = _from_few if rule.anchored else Propagation.classify
-        F = answer(rule, stacked, y, None, n_classes, search=search)
+        if counts is not None:
+            counts = np.concatenate([counts, np.ones(len(unknown))])
+        F = answer(rule, stacked, y, counts, n_classes, search=search)
     else:
         whole = near if len(unknown) == len(rows[-1]) and target.all() else None
         known, unknown = (part.astype(np.float32, copy=False) for part in (known, unknown))  # enough for votes
-        F = rule.start(known, np.eye(n_classes)[y_known], unknown, whole, search=search)
+        F = rule.start(known, weigh_rows(np.eye(n_classes)[y_known], counts), unknown, whole, search=search)
     return F[len(F) - target.sum() :]
 
 
@@ -95,7 +103,7 @@ def _from_few(
     rule: Propagation,
     rows: Array,
     labels: Codes,
-    weights: None,
+    weights: Array | None,
     n_classes: int,
     *,
     search: str,
@@ -110,7 +118,8 @@ def _from_few(
     F = harmonic.classify(rows, labels, weights, n_classes, search=search)
     if len(np.unique(labels[known])) < 2:
         return F
-    model = LinearSVC(dual="auto", random_state=0).fit(rows[known], labels[known])
+    counts = None if weights is None else weights[known]
+    model = LinearSVC(dual="auto", random_state=0).fit(rows[known], labels[known], counts)
     margins = model.decision_function(rows[~known])
     margins = np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
     votes: Array = np.zeros((len(margins), n_classes))

@@ -30,7 +30,8 @@ def fit_source_only(domains: Domains, plan: Plan) -> Outcome:
     def learn(members: list[int]) -> Predictor:
         Z, y = np.vstack([rows[i] for i in members]), np.concatenate([domains.sources[i].y for i in members])
         Y = np.eye(len(domains.classes))[y]
-        return plan.classifier.freeze(Z, y, np.ones(len(y)), Y, search=plan.settings.search)
+        weights = None if domains.weights is None else np.concatenate([domains.weights[i] for i in members])
+        return plan.classifier.freeze(Z, y, weights, Y, search=plan.settings.search)
 
     return Outcome(
         coordinates=maps,
@@ -73,8 +74,8 @@ def keep_consensus(domains: Domains, plan: Plan, trial: Trial, scalings: Scaling
     maps = make_coordinates(everything, scalings.of(view), replace(plan, kernel=Kernel("linear")))
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(everything, maps, strict=True)]
     is_target = tuple(i >= len(domains.sources) for i in range(len(everything)))
-    problem = Problem(tuple(rows), tuple(d.y for d in everything), is_target, n_classes)
-    named = plan.named_proportions(np.concatenate([d.y for d in domains.sources]), n_classes)
+    problem = Problem(tuple(rows), tuple(d.y for d in everything), is_target, n_classes, weights=domains.weights)
+    named = plan.named_proportions(problem.source_proportions)
     refined = refine_labels(problem, widths, None, trial, named)
     predictors: tuple[Predictor, ...] = refined.regressions
     if refined.factors is not None:

@@ -117,7 +117,8 @@ def make_problem(domains: Domains, plan: Plan, view: str, scalings: Scalings) ->
     rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
     is_target = tuple(i >= len(domains.sources) for i in range(len(everything)))
     labels = tuple(d.y for d in everything)
-    return Problem(rows, labels, is_target, len(domains.classes), list_neighbors(rows, plan.settings))
+    near = list_neighbors(rows, plan.settings)
+    return Problem(rows, labels, is_target, len(domains.classes), near, domains.weights)
 
 
 def _add_unadapted(found: View, problem: Problem, domains: Domains) -> None:
@@ -131,13 +132,17 @@ def _add_unadapted(found: View, problem: Problem, domains: Domains) -> None:
             return
         Z = np.vstack([problem.rows[i][problem.labels[i] >= 0] for i in alike])
         rows, given = problem.rows[j], problem.labels[j]
-        regression = fit_linear_ridge(Z, np.eye(problem.n_classes)[y])
+        weights = None
+        if problem.weights is not None:
+            weights = np.concatenate([problem.weights[i][problem.labels[i] >= 0] for i in alike])
+        regression = fit_linear_ridge(Z, np.eye(problem.n_classes)[y], weights)
         found.local = max(found.local, class_separation(Z, y))
         found.linear = max(found.linear, regression.accuracy)
         nearest.append(_keep_given(y[nearest_rows(rows, Z, 1).indices[:, 0]], given))
         ridge.append(_keep_given(regression.values_of(rows).argmax(axis=1), given))
         if found.name == "source":
-            machine.append(_keep_given(LinearSVC(dual="auto", random_state=0).fit(Z, y).predict(rows), given))
+            svm = LinearSVC(dual="auto", random_state=0).fit(Z, y, weights)
+            machine.append(_keep_given(svm.predict(rows), given))
     found.add(Setting("nearest", found.name), nearest)
     found.add(Setting("linear", found.name), ridge)
     if machine:

@@ -15,6 +15,7 @@ from lpjt.classifiers import Classifier, Inductive, Predictor, temper
 from lpjt.core.alternation import Clock
 from lpjt.core.blocks import AnyRows, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
+from lpjt.core.moments import class_proportions
 from lpjt.core.neighbors import choose_search, nearest_rows
 from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge
@@ -76,7 +77,8 @@ def fit_domains(
     else:
         codes = [likeliest_block(F, d.y) for F, d in zip(outcome.distributions, few.targets, strict=True)]
         outcome = _hold(outcome, everything, engine)
-    verdict = _judge(outcome, codes, labels[: len(domains.sources)], domains.classes)
+    of_source = class_proportions(labels[: len(domains.sources)], domains.weights, len(domains.classes))
+    verdict = _judge(outcome, codes, of_source, domains.classes)
     clock.lap("all rows")
     clock.add(outcome.seconds)
     return replace(outcome, verdict=verdict, sample=sample, seconds=clock.laps)
@@ -98,8 +100,10 @@ def gather_rows(domains: Domains, sample: Sequence[Codes | None], labels: list[C
     """The domains with the sampled rows alone, in the caller's memory."""
     n = len(domains.sources)
     few = [
-        replace(
-            d, X=engine.take(d.X, positions), y=(y if positions is None else y[positions]).astype(np.int64, copy=False)
+        d.with_rows(
+            engine.take(d.X, positions),
+            (y if positions is None else y[positions]).astype(np.int64, copy=False),
+            positions,
         )
         for d, positions, y in zip(domains.all, sample, labels, strict=True)
     ]
@@ -143,7 +147,7 @@ def _label_all(
         weights = _spread_weights(Z, sample, outcome.weights, engine)
     if transductive:
         assert outcome.classifier is not None
-        distributions = _propagate(Z, labels, n_sources, n_classes, plan, outcome.classifier, engine)
+        distributions = _propagate(Z, labels, domains, plan, outcome.classifier, engine)
         distributions = _refine(distributions, domains, outcome, engine)
     else:
         distributions = tuple(
@@ -162,13 +166,13 @@ def _label_all(
 def _propagate(
     Z: list[Held],
     labels: list[Codes],
-    n_sources: int,
-    n_classes: int,
+    domains: Domains,
     plan: Plan,
     classifier: Classifier,
     engine: Engine,
 ) -> tuple[Held, ...]:
     """One labelling of all target rows over the graph of all embedded rows, in as few shards as their number allows."""
+    n_sources, n_classes = len(domains.sources), len(domains.classes)
     known = _choose_known(labels, n_sources, plan.random_state)
     n_known = sum(map(len, known))
     unknown = [np.flatnonzero(y < 0) for y in labels[n_sources:]]
@@ -178,6 +182,9 @@ def _propagate(
         label_shard,
         Z_known=np.vstack([np.asarray(engine.take(z, rows)) for z, rows in zip(Z, known, strict=True)]),
         y_known=np.concatenate([y[rows] for y, rows in zip(labels, known, strict=True)]),
+        weights=None
+        if domains.weights is None
+        else np.concatenate([w[rows] for w, rows in zip(domains.weights, known, strict=True)]),
         classifier=classifier,
         n_classes=n_classes,
         search=choose_search(plan.neighbor_search, max(n_known, -(-n_unknown // n_shards))),
@@ -208,12 +215,9 @@ def _refine(distributions: Sequence[Held], domains: Domains, outcome: Outcome, e
     return tuple(refined)
 
 
-def _judge(outcome: Outcome, of_targets: list[Codes], of_sources: list[Codes], classes: Values) -> Verdict:
-    """The fit in words, from the codes of all rows."""
-    proportions, of_source = (
-        np.bincount(np.concatenate(side), minlength=len(classes)) / sum(map(len, side))
-        for side in (of_targets, of_sources)
-    )
+def _judge(outcome: Outcome, of_targets: list[Codes], of_source: Array, classes: Values) -> Verdict:
+    """The fit in words, from the codes of all target rows and the proportions of the source."""
+    proportions = np.bincount(np.concatenate(of_targets), minlength=len(classes)) / sum(map(len, of_targets))
     assert outcome.trust is not None
     return judge(
         outcome.trust,
@@ -304,11 +308,20 @@ def weigh_block(Z: Array, *, sampled: Array, weights: Array) -> Array:
 
 
 def label_shard(
-    parts: list[Array], *, Z_known: Array, y_known: Codes, classifier: Classifier, n_classes: int, search: str
+    parts: list[Array],
+    *,
+    Z_known: Array,
+    y_known: Codes,
+    weights: Array | None = None,
+    classifier: Classifier,
+    n_classes: int,
+    search: str,
 ) -> Array:
     """Class distributions of the unlabelled rows of a shard, stacked, from all labelled rows."""
     stacked = np.vstack([Z_known, *parts])
     y = np.concatenate([y_known, np.full(len(stacked) - len(y_known), -1)]).astype(np.int64, copy=False)
     if len(stacked) == len(y_known):
         return np.empty((0, n_classes))
-    return classifier.classify(stacked, y, None, n_classes, search=search)
+    if weights is not None:  # of the labelled rows alone; an unlabelled row counts once
+        weights = np.concatenate([weights, np.ones(len(stacked) - len(weights))])
+    return classifier.classify(stacked, y, weights, n_classes, search=search)

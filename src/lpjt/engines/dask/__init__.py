@@ -23,9 +23,9 @@ class DaskEngine:
 
     in_memory = False
 
-    def open(self, X: Any, y: Any, X_target: Any, y_target: Any, *, sample_domain: Any = None) -> Domains:
+    def open(self, X: Any, y: Any, X_target: Any, y_target: Any, **of_rows: Any) -> Domains:
         """Validate what the caller gave to `fit`, block by block."""
-        return open_lazy_domains(X, y, X_target, y_target, sample_domain=sample_domain)
+        return open_lazy_domains(X, y, X_target, y_target, **of_rows)
 
     def labels(self, y: Lazy) -> Codes:
         """Class codes, (n,): one to eight bytes per row come to the caller."""

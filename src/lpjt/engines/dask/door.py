@@ -24,7 +24,13 @@ class _Part:
 
 
 def open_lazy_domains(
-    X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None
+    X: Any,
+    y: Any,
+    X_target: Any = None,
+    y_target: Any = None,
+    *,
+    sample_domain: Any = None,
+    sample_weight: Any = None,
 ) -> Domains:
     """Validate what the caller gave to `fit`, if any of it is a Dask array.
 
@@ -40,6 +46,8 @@ def open_lazy_domains(
             "`sample_domain` cannot be given with Dask arrays. Give separate domains: fit(X, y, X_target), or "
             "dicts of name to array for several of them."
         )
+    if sample_weight is not None:
+        raise ValueError("`sample_weight` cannot be given with Dask arrays. Leave it out, or load the rows first.")
     if X_target is None:
         raise ValueError(
             "A fit on Dask arrays needs X_target. Without a target, load the rows into memory: fit(X.compute(), y)."
