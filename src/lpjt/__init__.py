@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from lpjt.estimator import LPJT
     from lpjt.kernels import Kernel
     from lpjt.search import LPJTSearch
+    from lpjt.tables import TableAdapter
 
     __version__: str
 
-__all__ = ["LPJT", "Kernel", "LPJTSearch", "NuSVM", "Propagation", "TransferWarning", "__version__"]
+__all__ = ["LPJT", "Kernel", "LPJTSearch", "NuSVM", "Propagation", "TableAdapter", "TransferWarning", "__version__"]
 
 #: Public names and the modules that define them, imported with the first use: `lpjt --help` waits for neither numpy
 #: nor scikit-learn.
@@ -22,6 +23,7 @@ _HOMES = {
     "LPJTSearch": "lpjt.search",
     "NuSVM": "lpjt.classifiers",
     "Propagation": "lpjt.classifiers",
+    "TableAdapter": "lpjt.tables",
     "TransferWarning": "lpjt._warnings",
 }
 

@@ -32,7 +32,7 @@ def test_foreign_content_gets_one_line(tmp_path, name):
 
 def test_text_in_another_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes("a,b,label\n1,2,caf\u00e9\n".encode("latin-1"))
-    assert "Save it in UTF-8" in error_of(tmp_path / "a.csv")
+    assert "save it in UTF-8" in error_of(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("kind", ["csv.gz", "parquet", "npz", "npy", "mat"])

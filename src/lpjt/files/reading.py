@@ -1,15 +1,16 @@
 """The entry point for files: the suffix selects the reader, which finds the matrix, the labels and the ids."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from lpjt.files import arrays, frames
+from lpjt.files import arrays, delimited, frames, workbooks
 from lpjt.files.domain import FileDomain, FileError, ReadOptions
 
 READERS = {
-    ".csv": frames.read_csv,
-    ".tsv": frames.read_csv,
+    ".csv": delimited.read_csv,
+    ".tsv": delimited.read_csv,
     ".parquet": frames.read_parquet,
+    ".xlsx": workbooks.read_xlsx,
     ".npz": arrays.read_npz,
     ".npy": arrays.read_npy,
     ".mat": arrays.read_mat,
@@ -28,6 +29,7 @@ def read_domain(
     *,
     role: Literal["source", "target"] = "source",
     like: FileDomain | None = None,
+    **layout: Any,
 ) -> FileDomain:
     """Read the features of one domain and, if the file has them, its labels and ids.
 
@@ -46,11 +48,13 @@ def read_domain(
     like : FileDomain, optional
         A domain already read. Its label column is looked for first, and its features are never taken for labels
         or ids.
+    **layout
+        Other fields of `ReadOptions`: as_table, weight, columns, drop, sep, decimal, encoding, sheet.
 
     Returns
     -------
     FileDomain
-        X is 2-D (rows are samples), dense or CSR; y and ids are None if the file has none.
+        X is 2-D (rows are samples), dense or CSR, or a frame if `as_table` and the file is a table; y and ids are None if the file has none.
 
     Raises
     ------
@@ -60,11 +64,14 @@ def read_domain(
     path = Path(path)
     kind = _kind(path)
     try:
-        return READERS[kind](path, ReadOptions(role, label, id_column, like))
+        return READERS[kind](path, ReadOptions(role, label, id_column, like, **layout))
     except (FileError, ImportError):
         raise
     except UnicodeDecodeError as error:
-        raise FileError(f"{path}: not text in UTF-8, so it cannot be read as csv. Save it in UTF-8.") from error
+        raise FileError(
+            f"{path}: not text in {layout.get('encoding') or 'UTF-8'}, so it cannot be read as csv. Name its encoding, "
+            "e.g. --encoding cp1252 (Windows, western Europe) or latin-1, or save it in UTF-8."
+        ) from error
     # Parsers raise many types of errors on broken files.
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__

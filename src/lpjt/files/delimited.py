@@ -1,0 +1,130 @@
+"""Reader of delimited text, csv and tsv: what separates the cells, what marks decimals, is there a header."""
+
+import csv
+import gzip
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lpjt.files.domain import FileDomain, FileError, ReadOptions
+from lpjt.files.frames import require_pandas, to_domain
+
+#: Cells that mean "missing", beside those that pandas knows (blank, NA, N/A, nan, null, None, ...).
+MISSING = ["?", "-", "--", ".", "n.a.", "N.A."]
+
+_SAMPLE = 50  # lines that are looked at
+_COMMA_DECIMAL = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+_POINT_DECIMAL = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+_WORDS_FOR_TAB = {"\\t": "\t", "tab": "\t"}  # a tab is hard to type in a shell
+
+
+class Layout(NamedTuple):
+    """How a text file is laid out."""
+
+    sep: str
+    decimal: str
+    encoding: str
+    has_header: bool
+
+    def remarks(self, usual_sep: str) -> tuple[str, ...]:
+        """What is out of the ordinary, in words."""
+        found = [f"separator {self.sep!r}"] if self.sep != usual_sep else []
+        found += [f"decimal mark {self.decimal!r}"] if self.decimal != "." else []
+        found += [f"encoding {self.encoding}"] if self.encoding != "utf-8-sig" else []
+        found += [] if self.has_header else ["no header line, so columns are named by their number, from 0"]
+        return tuple(found)
+
+
+def read_csv(path: Path, options: ReadOptions) -> FileDomain:
+    """Read a delimited text file, with or without a header line."""
+    pandas = require_pandas(path)
+    found = sniff(path, options)
+    layout: dict[str, Any] = {
+        "sep": found.sep,
+        "decimal": found.decimal,
+        "header": 0 if found.has_header else None,
+        "encoding": found.encoding,
+        "skipinitialspace": True,
+        "index_col": False,
+    }
+    with warnings.catch_warnings():
+        # pandas only warns when it drops the fields of a row that exceed the header.
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        frame = pandas.read_csv(path, low_memory=False, na_values=MISSING, **layout)
+    columns = [str(name).strip() for name in frame.columns]
+
+    def as_written(name: str) -> np.ndarray:
+        # Read again as text, because pandas turns the id 0012 into 12 and the class NA into a missing value.
+        again = pandas.read_csv(path, usecols=[columns.index(name)], dtype=str, keep_default_na=False, **layout)
+        return again.iloc[:, 0].to_numpy(dtype=object)
+
+    remarks = found.remarks(usual_sep="\t" if ".tsv" in path.name.lower() else ",")
+    kind = "tsv" if found.sep == "\t" else "csv"
+    return to_domain(frame.set_axis(columns, axis=1), as_written, path, kind, options, remarks)
+
+
+def sniff(path: Path, options: ReadOptions) -> Layout:
+    """The layout of a file: what the caller gave, and the rest from its first lines."""
+    encoding = options.encoding or _encoding(path)
+    lines = _first_lines(path, encoding)
+    if not lines or not lines[0].strip():
+        raise FileError(f"{path}: the first line is blank. It must be a header or the first row.")
+    given = None if options.sep is None else _WORDS_FOR_TAB.get(options.sep, options.sep)
+    if given is not None and len(given) != 1:
+        raise FileError(f"{path}: --sep {options.sep!r} is not one character. Give e.g. ';', ',' or tab.")
+    sep = given or max("\t;,|" if ".tsv" in path.name.lower() else ",;\t|", key=lines[0].count)
+    rows = [next(csv.reader([line], delimiter=sep), []) for line in lines if line.strip()]
+    decimal = options.decimal or _decimal(rows, sep)
+    if len(decimal) != 1 or decimal == sep:
+        raise FileError(f"{path}: the decimal mark {decimal!r} is not one character, or separates cells (--decimal).")
+    return Layout(sep, decimal, encoding, _has_header(rows, decimal))
+
+
+def _opener(path: Path) -> Callable[..., Any]:
+    return gzip.open if path.suffix.lower() == ".gz" else open
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, unless the first bytes are the mark of UTF-16, which Excel writes as "Unicode text"."""
+    with _opener(path)(path, "rb") as file:
+        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+
+
+def _first_lines(path: Path, encoding: str) -> list[str]:
+    try:
+        with _opener(path)(path, "rt", encoding=encoding, newline="") as file:
+            return [line for line, _ in zip(file, range(_SAMPLE), strict=False)]
+    except LookupError as error:
+        raise FileError(f"{path}: --encoding {encoding!r} is unknown. Give e.g. utf-8, latin-1 or cp1252.") from error
+
+
+def _decimal(rows: list[list[str]], sep: str) -> str:
+    """A comma if cells have one where others have a point, and no cell has a point there."""
+    cells = [cell for row in rows for cell in row]
+    comma = sep != "," and any(_COMMA_DECIMAL.fullmatch(cell) for cell in cells)
+    return "," if comma and not any(_POINT_DECIMAL.fullmatch(cell) for cell in cells) else "."
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    """Whether the first line names the columns: no number, or names over numbers."""
+    top, below = rows[0], rows[1] if len(rows) > 1 else []
+    numbers = [float(cell.replace(decimal, ".")) for cell in top if _is_number(cell, decimal)]
+    # pandas names unnamed columns 0, 1, 2, ...; other numbers are data.
+    counting = len(numbers) > 2 and numbers == [numbers[0] + i for i in range(len(numbers))]
+    names_numbers = any(
+        cell.strip() and not _is_number(cell, decimal) and _is_number(value, decimal)
+        for cell, value in zip(top, below, strict=False)
+    )
+    return counting or names_numbers or not numbers
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    try:
+        float(cell.replace(decimal, "."))
+    except ValueError:
+        return False
+    return True

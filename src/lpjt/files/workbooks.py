@@ -1,0 +1,35 @@
+"""Reader of one sheet of a workbook, xlsx."""
+
+from pathlib import Path
+
+from lpjt.files.domain import FileDomain, FileError, ReadOptions, quote_names
+from lpjt.files.frames import as_stored, require_pandas, to_domain
+
+
+def read_xlsx(path: Path, options: ReadOptions) -> FileDomain:
+    """Read one sheet, whose first row names the columns; blank rows and columns are left out."""
+    pandas = require_pandas(path)
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"`openpyxl` is needed to read {path}. Install it with `pip install 'lpjt[xlsx]'`, or save it as csv."
+        ) from error
+    with pandas.ExcelFile(path, engine="openpyxl") as book:
+        names = [str(name) for name in book.sheet_names]
+        sheet = _find_sheet(options.sheet, names, path)
+        frame = book.parse(sheet)
+    frame = frame.dropna(how="all").reset_index(drop=True)
+    frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+    remarks = (f"sheet '{sheet}' of {quote_names(names)}",) if len(names) > 1 else ()
+    return to_domain(frame, as_stored(frame), path, "xlsx", options, remarks)
+
+
+def _find_sheet(wanted: str | None, names: list[str], path: Path) -> str:
+    if wanted is None:
+        return names[0]
+    if wanted in names:
+        return wanted
+    if wanted.isdigit() and 1 <= int(wanted) <= len(names):
+        return names[int(wanted) - 1]
+    raise FileError(f"{path}: no sheet {wanted!r}. Give one of {quote_names(names, 20)}, or its number from 1.")

@@ -1,0 +1,6 @@
+"""Tables as people have them, in front of an estimator that takes numbers: matching, imputation, levels, dates."""
+
+from lpjt.tables.adapter import TableAdapter
+from lpjt.tables.encoder import ColumnCode, TableEncoder
+
+__all__ = ["ColumnCode", "TableAdapter", "TableEncoder"]
