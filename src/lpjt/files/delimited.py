@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lpjt.files.domain import FileDomain, FileError, ReadOptions
-from lpjt.files.frames import require_pandas, to_domain
+from lpjt.files.domain import FileError, ReadOptions
+from lpjt.files.frames import RawTable, require_pandas
 
 #: Cells that mean "missing", beside those that pandas knows (blank, NA, N/A, nan, null, None, ...).
 MISSING = ["?", "-", "--", ".", "n.a.", "N.A."]
@@ -39,7 +39,7 @@ class Layout(NamedTuple):
         return tuple(found)
 
 
-def read_csv(path: Path, options: ReadOptions) -> FileDomain:
+def open_csv(path: Path, options: ReadOptions) -> RawTable:
     """Read a delimited text file, with or without a header line."""
     pandas = require_pandas(path)
     found = sniff(path, options)
@@ -64,7 +64,7 @@ def read_csv(path: Path, options: ReadOptions) -> FileDomain:
 
     remarks = found.remarks(usual_sep="\t" if ".tsv" in path.name.lower() else ",")
     kind = "tsv" if found.sep == "\t" else "csv"
-    return to_domain(frame.set_axis(columns, axis=1), as_written, path, kind, options, remarks)
+    return RawTable(frame.set_axis(columns, axis=1), as_written, kind, remarks)
 
 
 def sniff(path: Path, options: ReadOptions) -> Layout:

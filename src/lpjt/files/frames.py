@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 _WHOLE_OR_FRACTION = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 
+class RawTable(NamedTuple):
+    """A table as its file has it."""
+
+    frame: "DataFrame"
+    values_of: Callable[[str], np.ndarray]  # the cells of a column as they are written, for labels and ids
+    kind: str  # format of the file
+    remarks: tuple[str, ...]
+
+
 def require_pandas(path: Path) -> ModuleType:
     """The module pandas, or an error that says how to get it."""
     try:
@@ -39,7 +48,7 @@ def require_pandas(path: Path) -> ModuleType:
     return pandas
 
 
-def read_parquet(path: Path, options: ReadOptions) -> FileDomain:
+def open_parquet(path: Path, options: ReadOptions) -> RawTable:
     """Read a parquet file; a column of equally long lists counts as that many feature columns."""
     pandas = require_pandas(path)
     frame = pandas.read_parquet(path)
@@ -47,7 +56,7 @@ def read_parquet(path: Path, options: ReadOptions) -> FileDomain:
         frame = frame.reset_index()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
 
-    return to_domain(frame, as_stored(frame), path, "parquet", options, ())
+    return RawTable(frame, as_stored(frame), "parquet", ())
 
 
 def as_stored(frame: "DataFrame") -> Callable[[str], np.ndarray]:
@@ -62,19 +71,13 @@ def as_stored(frame: "DataFrame") -> Callable[[str], np.ndarray]:
     return cells_of
 
 
-def to_domain(
-    frame: "DataFrame",
-    values_of: Callable[[str], np.ndarray],
-    path: Path,
-    kind: str,
-    options: ReadOptions,
-    remarks: tuple[str, ...],
-) -> FileDomain:
+def to_domain(raw: RawTable, path: Path, options: ReadOptions) -> FileDomain:
     """Find the labels, the ids and the weights; all other columns are features, unless the caller names them."""
+    frame, values_of = raw.frame, raw.values_of
     frame = frame.loc[:, [not (name.startswith("Unnamed:") and frame[name].isna().all()) for name in frame]]
     if len(frame) == 0:
         raise FileError(f"{path}: no rows below the header ({quote_names(frame.columns)}).")
-    dropped = [found for found in (_fold(name, list(frame.columns)) for name in options.drop) if found]
+    dropped = [found for found in (fold_name(name, list(frame.columns)) for name in options.drop) if found]
     frame = frame.drop(columns=dropped)
     label = _named_label(frame, path, options)
     weight = _weight_column(frame, path, options)
@@ -88,7 +91,7 @@ def to_domain(
     X, names = (_cells if options.as_table else _features)(rest, path)
     return FileDomain(
         path=path,
-        kind=kind,
+        kind=raw.kind,
         X=X if options.as_table else check_matrix(X, path=path, names=names),
         y=clean_labels(values_of(label), name=label, path=path) if label else None,
         ids=decode_text(values_of(id_name)) if id_name else None,
@@ -98,7 +101,7 @@ def to_domain(
         weights=_weights(frame[weight], path) if weight and options.role == "source" else None,
         weight_name=weight,
         dropped=tuple(dropped),
-        remarks=remarks,
+        remarks=raw.remarks,
     )
 
 
@@ -110,7 +113,7 @@ def as_matrix(domain: FileDomain) -> FileDomain:
     return replace(domain, X=check_matrix(X, path=domain.path, names=names), feature_names=names)
 
 
-def _fold(name: str, names: list[str]) -> str | None:
+def fold_name(name: str, names: list[str]) -> str | None:
     """The column that the caller means, if there is one."""
     if name in names:
         return name
@@ -123,7 +126,7 @@ def _weight_column(frame: "DataFrame", path: Path, options: ReadOptions) -> str 
     if options.weight is None:
         return None
     if options.role == "target":
-        return _fold(options.weight, list(frame.columns))
+        return fold_name(options.weight, list(frame.columns))
     return find_name(options.weight, list(frame.columns), what="column", path=path)
 
 

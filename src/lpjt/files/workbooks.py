@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from lpjt.files.domain import FileDomain, FileError, ReadOptions, quote_names
-from lpjt.files.frames import as_stored, require_pandas, to_domain
+from lpjt.files.domain import FileError, ReadOptions, quote_names
+from lpjt.files.frames import RawTable, as_stored, require_pandas
 
 
-def read_xlsx(path: Path, options: ReadOptions) -> FileDomain:
+def open_xlsx(path: Path, options: ReadOptions) -> RawTable:
     """Read one sheet, whose first row names the columns; blank rows and columns are left out."""
     pandas = require_pandas(path)
     try:
@@ -22,7 +22,7 @@ def read_xlsx(path: Path, options: ReadOptions) -> FileDomain:
     frame = frame.dropna(how="all").reset_index(drop=True)
     frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
     remarks = (f"sheet '{sheet}' of {quote_names(names)}",) if len(names) > 1 else ()
-    return to_domain(frame, as_stored(frame), path, "xlsx", options, remarks)
+    return RawTable(frame, as_stored(frame), "xlsx", remarks)
 
 
 def _find_sheet(wanted: str | None, names: list[str], path: Path) -> str:

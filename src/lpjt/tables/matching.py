@@ -104,4 +104,3 @@ def _all_of_each(tables: Mapping[str, "DataFrame"]) -> Matching:
     widths = ", ".join(f"{name} {table.shape[1]}" for name, table in tables.items())
     note = f"The tables are taken to have different features ({widths} columns): nothing is matched."
     return Matching(columns, notes=[note])
-

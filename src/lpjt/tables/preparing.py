@@ -115,9 +115,7 @@ def _kinds_differ(name: str, kinds: Mapping[str, Kind], parts: Mapping[str, "Ser
     found = ", ".join(f"{_IN_WORDS[kind.name]} in {domain}" for domain, kind in kinds.items())
     texts = next((part for domain, part in parts.items() if kinds[domain].name == "category"), None)
     example = "" if texts is None else _strange_cell(texts)
-    return (
-        f"Column '{name}' holds {found}{example}. Correct the cells, or leave the column out (drop it, --drop '{name}')."
-    )
+    return f"Column '{name}' holds {found}{example}. Correct the cells, or leave the column out (--drop '{name}')."
 
 
 def _strange_cell(texts: "Series") -> str:
@@ -207,4 +205,3 @@ def _missing_note(records: Sequence[Mapping[str, Any]], impute: str | None) -> l
 
 def _reasons(records: Sequence[Mapping[str, Any]]) -> str:
     return "; ".join(f"'{record['name']}' {record['treatment']}" for record in records[:4])
-
