@@ -148,10 +148,10 @@ def target_proportions(lpjt):
 
 @CASES.prove("adapt", "--candidates")
 def candidates(lpjt):
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--candidates").stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--candidates").stdout
     assert "Candidates, the best first" in shown
     assert "Estimated accuracy" in shown
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--no-candidates").stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--no-candidates").stdout
     assert "Candidates, the best first" not in shown
     assert lpjt.models[-1].candidates_ == []
 
@@ -159,9 +159,9 @@ def candidates(lpjt):
 @CASES.prove("adapt", "--search")
 def search(lpjt):
     """The best setting is fitted; what an option gives is not searched."""
-    assert "settings" not in lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv").stdout
+    assert "settings" not in lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force").stdout
     assert lpjt.models[-1].classifier == "propagation"
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--search", "--seed", 0).stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--search", "--seed", 0).stdout
     assert "Best of 12 settings, without target labels" in shown
     model = lpjt.models[-1]
     row = next(line for line in shown[shown.index("Best of") :].splitlines() if line.startswith("│"))
@@ -169,7 +169,7 @@ def search(lpjt):
     assert row.replace("│", " ").split()[:3] == [str(value) for value in chosen]
     assert set(pandas.read_csv("labels.csv")["label"]) == set(CLASSES)
     given = ("--n-components", 3, "--classifier", "nn")
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--search", *given).stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--search", *given).stdout
     assert "Best of 2 settings" in shown
     assert lpjt.models[-1].n_components == 3
 
@@ -186,7 +186,7 @@ def seed(lpjt):
 
 @CASES.prove("adapt", "--quiet")
 def quiet(lpjt):
-    command = ("adapt", "source.csv", "target.csv", "-o", "labels.csv")
+    command = ("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force")
     assert "labels.csv" in lpjt(*command).stdout
     assert lpjt(*command, "--quiet").stdout == ""
     assert lpjt(*command, "-q").stdout == ""

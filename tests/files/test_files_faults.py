@@ -168,9 +168,13 @@ def test_output_is_checked_before_work(tmp_path):
     (tmp_path / "in.csv").write_text("a\n1\n")
     assert check_output(tmp_path / "out.csv", [tmp_path / "in.csv"]) == tmp_path / "out.csv"
     for name, words in {
-        "out.xlsx": "Name it .csv, .tsv or .parquet",
+        "out.xlsx": "Name it .csv, .tsv, .parquet or .json",
         "none/out.csv": "does not exist",
         "in.csv": "would overwrite an input",
     }.items():
         with pytest.raises(FileError, match=words):
             check_output(tmp_path / name, [tmp_path / "in.csv"])
+    (tmp_path / "out.csv").touch()
+    with pytest.raises(FileError, match="this file exists. Choose another name, or overwrite it with --force"):
+        check_output(tmp_path / "out.csv")
+    assert check_output(tmp_path / "out.csv", force=True) == tmp_path / "out.csv"

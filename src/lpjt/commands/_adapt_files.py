@@ -10,7 +10,7 @@ from scipy import sparse
 
 from lpjt.commands._adapt_request import Request, split_names
 from lpjt.files import FileDomain, FileError, as_matrix, match_columns, read_domain, read_known_labels
-from lpjt.tables import TableAdapter
+from lpjt.tables import Prepared, TableAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,13 @@ class Inputs:
     domains: list[FileDomain]  # the sources, then the target
     y_target: np.ndarray | None  # labels of the target that the fit learns from
     adapter: TableAdapter | None  # not yet fitted, and without its estimator; None if all domains are matrices
-    columns: list[dict[str, Any]]  # what becomes of each column, as `TableAdapter.columns_`
+    prepared: Prepared | None  # what becomes of each column of tables
     notes: list[str]
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """What becomes of each column, as `TableAdapter.columns_`; empty if all domains are matrices."""
+        return [] if self.prepared is None else self.prepared.columns
 
     @property
     def target(self) -> FileDomain:
@@ -42,12 +47,12 @@ def read_inputs(request: Request) -> Inputs:
     """Read all files, and find out what becomes of each column."""
     domains = _read_domains(request)
     domains, adapter, notes = _choose_way(domains, request)
-    inputs = Inputs(domains, _known_labels(request, domains), adapter, [], notes)
+    inputs = Inputs(domains, _known_labels(request, domains), adapter, None, notes)
     if adapter is None:
         return inputs
     tables = {name: domain.X for name, domain in inputs.sources.items()}
     prepared = adapter.prepare(inputs.joined(tables), inputs.target.X)
-    return Inputs(domains, inputs.y_target, adapter, prepared.columns, [*notes, *prepared.notes])
+    return Inputs(domains, inputs.y_target, adapter, prepared, [*notes, *prepared.notes])
 
 
 def _read_domains(request: Request) -> list[FileDomain]:

@@ -103,7 +103,7 @@ def _fit(estimator: LPJT | LPJTSearch, inputs: Inputs) -> tuple[Any, TableAdapte
     if inputs.adapter is None:
         return estimator.fit(X, y, inputs.target.X, inputs.y_target, **weights), None
     adapter = inputs.adapter.set_params(estimator=estimator)
-    adapter.fit(X, y, inputs.target.X, inputs.y_target, **weights)
+    adapter.fit(X, y, inputs.target.X, inputs.y_target, prepared=inputs.prepared, **weights)
     return adapter.estimator_, adapter
 
 

@@ -68,30 +68,53 @@ def open_csv(path: Path, options: ReadOptions) -> RawTable:
 
 
 def sniff(path: Path, options: ReadOptions) -> Layout:
-    """The layout of a file: what the caller gave, and the rest from its first lines."""
-    encoding = options.encoding or _encoding(path)
+    """The layout of a file: what the caller gave, where it fits the file, and the rest from its first lines.
+
+    One call may read last year's file with points and this year's with commas, so what is given is not forced on all.
+    """
+    encoding = _encoding(path, options.encoding)
     lines = _first_lines(path, encoding)
     if not lines or not lines[0].strip():
         raise FileError(f"{path}: the first line is blank. It must be a header or the first row.")
-    given = None if options.sep is None else _WORDS_FOR_TAB.get(options.sep, options.sep)
-    if given is not None and len(given) != 1:
-        raise FileError(f"{path}: --sep {options.sep!r} is not one character. Give e.g. ';', ',' or tab.")
-    sep = given or max("\t;,|" if ".tsv" in path.name.lower() else ",;\t|", key=lines[0].count)
+    sep = _separator(path, lines[0], options.sep)
     rows = [next(csv.reader([line], delimiter=sep), []) for line in lines if line.strip()]
-    decimal = options.decimal or _decimal(rows, sep)
-    if len(decimal) != 1 or decimal == sep:
-        raise FileError(f"{path}: the decimal mark {decimal!r} is not one character, or separates cells (--decimal).")
-    return Layout(sep, decimal, encoding, _has_header(rows, decimal))
+    if options.decimal is not None and len(options.decimal) != 1:
+        raise FileError(f"{path}: --decimal {options.decimal!r} is not one character. Give , or a point.")
+    decimal = options.decimal if options.decimal not in (None, sep) else _decimal(rows, sep)
+    return Layout(sep, decimal or ".", encoding, _has_header(rows, decimal or "."))
 
 
 def _opener(path: Path) -> Callable[..., Any]:
     return gzip.open if path.suffix.lower() == ".gz" else open
 
 
-def _encoding(path: Path) -> str:
-    """UTF-8, unless the first bytes are the mark of UTF-16, which Excel writes as "Unicode text"."""
+def _separator(path: Path, first_line: str, given: str | None) -> str:
+    """The given separator if the first line has it, otherwise the usual one that it has most of."""
+    given = None if given is None else _WORDS_FOR_TAB.get(given, given)
+    if given is not None and len(given) != 1:
+        raise FileError(f"{path}: --sep {given!r} is not one character. Give e.g. ';', ',' or tab.")
+    if given is not None and given in first_line:
+        return given
+    return max("\t;,|" if ".tsv" in path.name.lower() else ",;\t|", key=first_line.count)
+
+
+def _encoding(path: Path, given: str | None) -> str:
+    """UTF-8 if the bytes are that, or what their mark says; otherwise what is given.
+
+    Text of another encoding is UTF-8 only if it has no letter beyond ASCII, or zero bytes.
+    """
     with _opener(path)(path, "rb") as file:
-        return "utf-16" if file.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        start = file.read(2)
+        if start in (b"\xff\xfe", b"\xfe\xff"):  # Excel's "Unicode text"
+            return "utf-16"
+        if given is None:
+            return "utf-8-sig"
+        rest = start + file.read()
+    try:
+        rest.decode("utf-8")
+    except UnicodeDecodeError:
+        return given
+    return given if b"\0" in rest else "utf-8-sig"
 
 
 def _first_lines(path: Path, encoding: str) -> list[str]:

@@ -2,5 +2,6 @@
 
 from lpjt.tables.adapter import TableAdapter
 from lpjt.tables.encoder import ColumnCode, TableEncoder
+from lpjt.tables.preparing import Prepared
 
-__all__ = ["ColumnCode", "TableAdapter", "TableEncoder"]
+__all__ = ["ColumnCode", "Prepared", "TableAdapter", "TableEncoder"]

@@ -108,7 +108,16 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.max_levels = max_levels
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, X_target: Any, y_target: Any = None, *, sample_weight: Any = None) -> "TableAdapter":
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        X_target: Any,
+        y_target: Any = None,
+        *,
+        sample_weight: Any = None,
+        prepared: Prepared | None = None,
+    ) -> "TableAdapter":
         """Learn how the tables become numbers, and fit the estimator on these.
 
         Parameters
@@ -122,13 +131,16 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Labels of some target rows, as for `LPJT.fit`.
         sample_weight : array, (n_source,), or dict, default=None
             Weights of the source rows, given to the estimator if it takes them.
+        prepared : Prepared, default=None
+            What `prepare` returned for these tables, which saves its time.
 
         Returns
         -------
         TableAdapter
         """
         sources, targets = _by_domain(X, "source"), _by_domain(X_target, "target")
-        prepared = self._prepare(sources, targets)
+        if prepared is None:
+            prepared = self._prepare(sources, targets)
         encoded = {name: self._encode(prepared.encoders[name], table) for name, table in {**sources, **targets}.items()}
         given = [{name: encoded[name] for name in side} for side in (sources, targets)]
         rows, rows_target = (

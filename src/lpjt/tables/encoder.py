@@ -78,7 +78,8 @@ class TableEncoder:
         names = list(table.columns)
         if not has_names(names) and table.shape[1] == self.width:
             return {code.name: code.position for code in self.columns}
-        places = {code.name: find_column(code.name, names) for code in self.columns}
+        find = ColumnFinder(names)
+        places = {code.name: find(code.name) for code in self.columns}
         missing = [name for name, place in places.items() if place is None]
         if missing:
             raise ValueError(
@@ -122,7 +123,8 @@ def read_numbers(
     table: "DataFrame", codes: Sequence[ColumnCode], places: Mapping[str, int], dtype: str = "float64"
 ) -> Array:
     """Columns of numbers and dates as a matrix, (n, len(codes)), NaN where a cell is missing or infinite."""
-    kinds = {table.dtypes.iloc[places[code.name]] for code in codes}
+    dtypes = list(table.dtypes)
+    kinds = {dtypes[places[code.name]] for code in codes}
     if codes and all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds):  # all at once
         values = table.iloc[:, [places[code.name] for code in codes]].to_numpy(dtype=dtype)
         return values if np.isfinite(values).all() else np.where(np.isfinite(values), values, np.nan)
@@ -159,9 +161,18 @@ def has_names(names: Sequence[Any]) -> bool:
     return not all(isinstance(name, int | np.integer) or str(name).isdigit() for name in names)
 
 
-def find_column(name: Any, names: Sequence[Any]) -> int | None:
-    """The place of a name among others: itself, or the only one that differs in case, spaces or hyphens alone."""
-    if name in names:
-        return list(names).index(name)
-    folded = [i for i, other in enumerate(names) if normalize_name(other) == normalize_name(name)]
-    return folded[0] if len(folded) == 1 else None
+class ColumnFinder:
+    """Finds the place of a name among others: itself, or the only one that differs in case, spaces or hyphens alone."""
+
+    def __init__(self, names: Sequence[Any]) -> None:
+        self._exact = {name: place for place, name in enumerate(names)}
+        self._folded: dict[str, list[int]] = {}
+        for place, name in enumerate(names):
+            self._folded.setdefault(normalize_name(name), []).append(place)
+
+    def __call__(self, name: Any) -> int | None:
+        """The place, or None."""
+        if name in self._exact:
+            return self._exact[name]
+        folded = self._folded.get(normalize_name(name), [])
+        return folded[0] if len(folded) == 1 else None

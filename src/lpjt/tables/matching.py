@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lpjt.files.domain import normalize_name, quote_names
-from lpjt.tables.encoder import find_column, has_names
+from lpjt.tables.encoder import ColumnFinder, has_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,7 +31,7 @@ class Matching:
     """Columns that are used, those that are not, and what is to be said about them."""
 
     columns: list[Matched]
-    alone: list[tuple[str, str]] = field(default_factory=list)  # (table, column) that is left out
+    alone: list[tuple[str, int]] = field(default_factory=list)  # (table, position) of what is left out
     notes: list[str] = field(default_factory=list)
 
 
@@ -58,8 +58,9 @@ def _refuse_twins(name: str, table: "DataFrame") -> None:
 def _by_name(tables: Mapping[str, "DataFrame"]) -> Matching:
     (first, like), *others = tables.items()
     matching, used = Matching([]), {name: set[int]() for name in tables}
+    finders = {name: ColumnFinder(list(table.columns)) for name, table in others}
     for position, column in enumerate(like.columns):
-        places: dict[str, Any] = {name: find_column(column, list(table.columns)) for name, table in others}
+        places: dict[str, Any] = {name: find(column) for name, find in finders.items()}
         if None in places.values() or any(place in used[name] for name, place in places.items()):
             continue
         matching.columns.append(Matched(str(column), {first: position, **places}))
@@ -72,10 +73,11 @@ def _by_name(tables: Mapping[str, "DataFrame"]) -> Matching:
         found = "; ".join(f"{name}: {quote_names(map(str, table.columns), 4)}" for name, table in tables.items())
         raise ValueError(f"The tables share no column name ({found}). {_SAY_HOW}")
     for name, table in tables.items():
-        alone = [str(column) for i, column in enumerate(table.columns) if i not in used[name]]
-        matching.alone += [(name, column) for column in alone]
+        alone = [i for i in range(table.shape[1]) if i not in used[name]]
+        matching.alone += [(name, i) for i in alone]
         if alone:
-            matching.notes.append(f"Left out, as not all tables have it: {quote_names(alone, 8)} of {name}.")
+            shown = quote_names([str(table.columns[i]) for i in alone], 8)
+            matching.notes.append(f"Left out, as not all tables have it: {shown} of {name}.")
     return matching
 
 

@@ -53,19 +53,26 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
     """Match the columns, find their kinds, and learn what replaces missing cells and which levels are encoded."""
     matching = match_tables(tables, rules.match)
     codes: dict[str, list[ColumnCode]] = {name: [] for name in tables}
+    missing = {name: _count_missing(table) for name, table in tables.items()}
+    plain = {name: _plain_numbers(table, missing[name]) for name, table in tables.items()}
     records, notes = [], list(matching.notes)
     for column in matching.columns:
-        parts = {name: tables[name].iloc[:, place] for name, place in column.places.items()}
-        verdict = _judge(column.name, parts, rules)
-        records.append(_record(column.name, verdict, parts, rules.match))
+        if all(plain[name][place] for name, place in column.places.items()):  # thousands of columns take no time
+            verdict = _Verdict("number", "number")
+        else:
+            verdict = _judge(column.name, {n: tables[n].iloc[:, place] for n, place in column.places.items()}, rules)
+        holes = {name: missing[name][place] for name, place in column.places.items()}
+        treatment = f"{verdict.treatment} ({next(iter(holes))})" if rules.match == "different" else verdict.treatment
+        records.append(_entry(column.name, verdict.kind, treatment, used=verdict.used, missing=holes))
         notes += [verdict.note] if verdict.note else []
         for name, place in column.places.items() if verdict.used else ():
             own_name = str(tables[name].columns[place])
             form = verdict.forms[name] if verdict.forms else None
             codes[name].append(ColumnCode(own_name, place, verdict.kind, column.name, form, verdict.levels))
-    for name, own_name in matching.alone:
-        missing = {name: int(tables[name][own_name].isna().sum())}
-        records.append(_entry(own_name, "", "left out: not in all tables", used=False, missing=missing))
+    for name, place in matching.alone:
+        holes = {name: missing[name][place]}
+        own_name = str(tables[name].columns[place])
+        records.append(_entry(own_name, "", "left out: not in all tables", used=False, missing=holes))
     for name, found in codes.items():
         if not found:
             raise ValueError(f"No column of {name} can be used: {_reasons(records)}. Give other columns (--columns).")
@@ -76,7 +83,8 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
 def _fit_encoders(
     tables: Mapping[str, "DataFrame"], codes: Mapping[str, Sequence[ColumnCode]], rules: Rules
 ) -> dict[str, TableEncoder]:
-    dtypes = [tables[name].dtypes.iloc[code.position] for name, found in codes.items() for code in found]
+    held = {name: list(table.dtypes) for name, table in tables.items()}
+    dtypes = [held[name][code.position] for name, found in codes.items() for code in found]
     dtype = "float32" if all(kind == np.float32 for kind in dtypes) else "float64"
     encoders: dict[str, TableEncoder] = {}
     widths: set[int] = set()
@@ -167,25 +175,28 @@ def _judge_texts(name: str, parts: Mapping[str, "Series"], rules: Rules) -> _Ver
     note = None
     if others:
         note = f"'{name}': {quote_names(others, 4)} not encoded: too rare (max_levels) or not in all tables."
-    treatment = f"{len(levels)} level{'s' if len(levels) != 1 else ''}" + (f", {len(others)} others" if others else "")
+    treatment = f"{len(levels)} level{'s' if len(levels) != 1 else ''}" + (
+        f", {len(others)} not encoded" if others else ""
+    )
     return _Verdict("category", treatment, levels=tuple(levels), note=note)
-
-
-def _record(name: str, verdict: _Verdict, parts: Mapping[str, "Series"], match: str) -> dict[str, Any]:
-    missing = {domain: _count_missing(part, verdict.kind) for domain, part in parts.items()}
-    treatment = f"{verdict.treatment} ({next(iter(parts))})" if match == "different" else verdict.treatment
-    return _entry(name, verdict.kind, treatment, used=verdict.used, missing=missing)
 
 
 def _entry(name: str, kind: str, treatment: str, *, used: bool, missing: dict[str, int]) -> dict[str, Any]:
     return {"name": name, "kind": kind, "treatment": treatment, "used": used, "missing": missing}
 
 
-def _count_missing(part: "Series", kind: str) -> int:
-    missing = int(part.isna().sum())
-    if kind == "number" and getattr(part.dtype, "kind", "") == "f":
-        missing += int(np.isinf(part.to_numpy(dtype=np.float64, na_value=0.0)).sum())
-    return missing
+def _count_missing(table: "DataFrame") -> list[int]:
+    """Missing cells of each column, infinite numbers among them."""
+    counts = table.isna().sum().to_numpy().copy()
+    floats = [i for i, dtype in enumerate(table.dtypes) if isinstance(dtype, np.dtype) and dtype.kind == "f"]
+    counts[floats] += np.isinf(table.iloc[:, floats].to_numpy()).sum(axis=0)
+    return [int(count) for count in counts]
+
+
+def _plain_numbers(table: "DataFrame", missing: Sequence[int]) -> list[bool]:
+    """Which columns are of numpy's numbers and not empty: those need no closer look."""
+    kinds = [dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in table.dtypes]
+    return [kind in "iuf" and count < len(table) for kind, count in zip(kinds, missing, strict=True)]
 
 
 def _missing_note(records: Sequence[Mapping[str, Any]], impute: str | None) -> list[str]:
@@ -199,7 +210,8 @@ def _missing_note(records: Sequence[Mapping[str, Any]], impute: str | None) -> l
     where = ", ".join(f"{count:,} in {domain}" for domain, count in total.items() if count)
     how = "an error with impute=None"
     if impute is not None:
-        how = f"replaced by the {impute.replace('-', ' ')} value of the same table; a missing category has no level"
+        how = f"replaced by the {impute.replace('-', ' ')} of the same table"
+        how += "; a missing category has no level" if any(record["kind"] == "category" for record in holed) else ""
     return [f"Missing cells in {quote_names([record['name'] for record in holed], 4)}: {where}, {how}."]
 
 
