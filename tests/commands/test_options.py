@@ -1,4 +1,4 @@
-"""Every option of the command line does what its help says; `reproduce` and `bench` are in test_options_study.py."""
+"""Every option of the command line does what its help says; other files have those of tables, `reproduce`, `bench`."""
 
 import hashlib
 import time
@@ -10,11 +10,13 @@ import pytest
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("rich", reason="the command line needs rich")
 
+from test_options_tables import CASES as TABLE_CASES
+
 import web
 from datasets_small import empty_directories, with_file
 from lpjt import __version__
 from options import CLASSES, WIDTH, Cases, CommandLine, all_options
-from tables import pandas
+from tables import frame, pandas
 
 CASES = Cases()
 OTHER_CLASSES = np.array(["ant", "bat", "cow"])
@@ -109,7 +111,7 @@ def id_column(lpjt):
 def n_components(lpjt):
     for size in (2, 3):
         lpjt.adapt("--n-components", size)
-        assert lpjt.models[-1].transform(np.zeros((1, WIDTH))).shape == (1, size)
+        assert lpjt.models[-1].transform(frame(np.zeros((1, WIDTH)))).shape == (1, size)
 
 
 @CASES.prove("adapt", "--kernel")
@@ -118,7 +120,7 @@ def kernel(lpjt):
     rows = np.array([[1.0, 2, 3, 4], [2.0, 1, 0, 1], [3.0, 3, 3, 5]])
     for name, is_linear in (("linear", True), ("rbf", False)):
         lpjt.adapt("--kernel", name, "--scaling", "none")
-        first, second, both = lpjt.models[-1].transform(rows)
+        first, second, both = lpjt.models[-1].transform(frame(rows))
         assert lpjt.models[-1].kernel == name
         assert np.allclose(first + second, both) == is_linear
 
@@ -258,7 +260,7 @@ def path_name(lpjt):
 def test_every_option_has_a_case():
     options = {(command, option) for command, option in all_options() if command.split(" ")[0] not in OTHER_COMMANDS}
     assert ("adapt", "--label") in options
-    CASES.check_complete(options, "tests/commands/test_options.py")
+    Cases({**CASES, **TABLE_CASES}).check_complete(options, "tests/commands/test_options.py or test_options_tables.py")
 
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)

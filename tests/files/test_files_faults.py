@@ -175,6 +175,6 @@ def test_output_is_checked_before_work(tmp_path):
         with pytest.raises(FileError, match=words):
             check_output(tmp_path / name, [tmp_path / "in.csv"])
     (tmp_path / "out.csv").touch()
-    with pytest.raises(FileError, match="this file exists. Choose another name, or overwrite it with --force"):
+    with pytest.raises(FileError, match=r"this file exists. Choose another name, or overwrite it with --force"):
         check_output(tmp_path / "out.csv")
     assert check_output(tmp_path / "out.csv", force=True) == tmp_path / "out.csv"

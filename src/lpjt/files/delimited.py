@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lpjt.files.domain import FileError, ReadOptions
-from lpjt.files.frames import RawTable, require_pandas
-
-#: Cells that mean "missing", beside those that pandas knows (blank, NA, N/A, nan, null, None, ...).
-MISSING = ["?", "-", "--", ".", "n.a.", "N.A."]
+from lpjt.files.frames import MISSING, RawTable, require_pandas
 
 _SAMPLE = 50  # lines that are looked at
 _COMMA_DECIMAL = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -54,7 +51,7 @@ def open_csv(path: Path, options: ReadOptions) -> RawTable:
     with warnings.catch_warnings():
         # pandas only warns when it drops the fields of a row that exceed the header.
         warnings.simplefilter("error", pandas.errors.ParserWarning)
-        frame = pandas.read_csv(path, low_memory=False, na_values=MISSING, **layout)
+        frame = pandas.read_csv(path, low_memory=False, na_values=list(MISSING), **layout)
     columns = [str(name).strip() for name in frame.columns]
 
     def as_written(name: str) -> np.ndarray:
@@ -76,7 +73,7 @@ def sniff(path: Path, options: ReadOptions) -> Layout:
     lines = _first_lines(path, encoding)
     if not lines or not lines[0].strip():
         raise FileError(f"{path}: the first line is blank. It must be a header or the first row.")
-    sep = _separator(path, lines[0], options.sep)
+    sep = _separator(path, lines, options.sep)
     rows = [next(csv.reader([line], delimiter=sep), []) for line in lines if line.strip()]
     if options.decimal is not None and len(options.decimal) != 1:
         raise FileError(f"{path}: --decimal {options.decimal!r} is not one character. Give , or a point.")
@@ -88,14 +85,23 @@ def _opener(path: Path) -> Callable[..., Any]:
     return gzip.open if path.suffix.lower() == ".gz" else open
 
 
-def _separator(path: Path, first_line: str, given: str | None) -> str:
-    """The given separator if the first line has it, otherwise the usual one that it has most of."""
+def _separator(path: Path, lines: list[str], given: str | None) -> str:
+    """The given separator if the first line has it, otherwise the usual one that it has most of.
+
+    Commas do not count where another one parts all lines into cells in which every comma is a decimal mark.
+    """
     given = None if given is None else _WORDS_FOR_TAB.get(given, given)
     if given is not None and len(given) != 1:
         raise FileError(f"{path}: --sep {given!r} is not one character. Give e.g. ';', ',' or tab.")
-    if given is not None and given in first_line:
+    if given is not None and given in lines[0]:
         return given
-    return max("\t;,|" if ".tsv" in path.name.lower() else ",;\t|", key=first_line.count)
+    for other in ";\t|":
+        rows = [next(csv.reader([line], delimiter=other), []) for line in lines if line.strip()]
+        with_comma = [cell for row in rows for cell in row if "," in cell]
+        one_width = len({len(row) for row in rows}) == 1 < len(rows[0])
+        if one_width and with_comma and all(_COMMA_DECIMAL.fullmatch(cell) for cell in with_comma):
+            return other
+    return max("\t;,|" if ".tsv" in path.name.lower() else ",;\t|", key=lines[0].count)
 
 
 def _encoding(path: Path, given: str | None) -> str:

@@ -27,6 +27,9 @@ from lpjt.files.domain import (
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
+#: Cells that mean "missing", beside those that pandas knows (blank, NA, N/A, nan, null, None, ...).
+MISSING = ("?", "-", "--", ".", "n.a.", "N.A.")
+
 _WHOLE_OR_FRACTION = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 
 

@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from lpjt.files.domain import FileError, ReadOptions, quote_names
-from lpjt.files.frames import RawTable, as_stored, require_pandas
+from lpjt.files.frames import MISSING, RawTable, as_stored, require_pandas
+
+_BLANK = ("", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "null", "NULL", "None")
 
 
 def open_xlsx(path: Path, options: ReadOptions) -> RawTable:
@@ -18,11 +20,14 @@ def open_xlsx(path: Path, options: ReadOptions) -> RawTable:
     with pandas.ExcelFile(path, engine="openpyxl") as book:
         names = [str(name) for name in book.sheet_names]
         sheet = _find_sheet(options.sheet, names, path)
-        frame = book.parse(sheet)
-    frame = frame.dropna(how="all").reset_index(drop=True)
-    frame = frame.set_axis([str(name).strip() for name in frame.columns], axis=1)
+        # As objects, because pandas would turn the text 0012 into 12, and the class NA into a missing value.
+        cells = pandas.read_excel(book, sheet_name=sheet, dtype=object, keep_default_na=False)
+    cells = cells.set_axis([str(name).strip() for name in cells.columns], axis=1)
+    frame = cells.mask(cells.isin([*_BLANK, *MISSING]))
+    kept = frame.notna().any(axis=1)
+    cells, frame = cells[kept].reset_index(drop=True), frame[kept].reset_index(drop=True).infer_objects()
     remarks = (f"sheet '{sheet}' of {quote_names(names)}",) if len(names) > 1 else ()
-    return RawTable(frame, as_stored(frame), "xlsx", remarks)
+    return RawTable(frame, as_stored(cells), "xlsx", remarks)
 
 
 def _find_sheet(wanted: str | None, names: list[str], path: Path) -> str:

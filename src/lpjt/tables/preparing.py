@@ -146,8 +146,7 @@ def _judge_dates(name: str, kinds: Mapping[str, Kind]) -> _Verdict:
     forms = {domain: choice.get(domain) for domain in kinds}
     shown = ", ".join(dict.fromkeys(form for form in choice.values() if form != "ISO8601"))
     note = None
-    both_orders = [form for form in shared if form.replace("%d", "%m", 1) in shared and form.startswith("%d")]
-    if both_orders:
+    if shared and shared[0].startswith("%d") and "%m" + shared[0][2] + "%d" + shared[0][5:] in shared:
         note = f"The dates of '{name}' could have the day or the month first; the day is taken ({shared[0]})."
     return _Verdict("date", f"days since 1970{f' ({shown})' if shown else ''}", forms=forms, note=note)
 
