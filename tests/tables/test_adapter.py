@@ -270,3 +270,10 @@ def test_weights_reach_the_estimator(tables):
     adapter = quick().fit(source, labels, target, sample_weight=np.where(wrong, 0.0, 1.0))
     plain = quick().fit(source, y, target)
     assert np.mean(adapter.transduction_ == y_target) >= np.mean(plain.transduction_ == y_target) - 0.1
+
+
+def test_a_column_that_numbers_the_rows_is_told(tables):
+    source, y, target, _ = tables
+    assert not any("numbers the rows" in note for note in quick().fit(source, y, target).notes_)
+    adapter = quick().fit(source.assign(case=np.arange(60)), y, target.assign(case=60 + np.arange(60)))
+    assert any("'case' numbers the rows; if it is an id" in note for note in adapter.notes_)

@@ -174,7 +174,7 @@ def _id_column(frame: "DataFrame", path: Path, options: ReadOptions) -> str | No
     if options.id_column is not None:
         if options.role == "target":
             return find_name(options.id_column, names, what="id column", path=path)
-        return options.id_column if options.id_column in names else None
+        return fold_name(options.id_column, names)
     for name in names:
         if normalize_name(name) not in ID_NAMES or name in options.features or not _is_scalar(frame[name]):
             continue

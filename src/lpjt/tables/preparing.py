@@ -61,6 +61,8 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
             verdict = _Verdict("number", "number")
         else:
             verdict = _judge(column.name, {n: tables[n].iloc[:, place] for n, place in column.places.items()}, rules)
+        if verdict.kind == "number" and all(_counts_rows(tables[n].iloc[:, i]) for n, i in column.places.items()):
+            notes.append(f"'{column.name}' numbers the rows; if it is an id, leave it out (--id or --drop).")
         holes = {name: missing[name][place] for name, place in column.places.items()}
         treatment = f"{verdict.treatment} ({next(iter(holes))})" if rules.match == "different" else verdict.treatment
         records.append(_entry(column.name, verdict.kind, treatment, used=verdict.used, missing=holes))
@@ -196,6 +198,11 @@ def _plain_numbers(table: "DataFrame", missing: Sequence[int]) -> list[bool]:
     """Which columns are of numpy's numbers and not empty: those need no closer look."""
     kinds = [dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in table.dtypes]
     return [kind in "iuf" and count < len(table) for kind, count in zip(kinds, missing, strict=True)]
+
+
+def _counts_rows(part: "Series") -> bool:
+    """Whether a column holds whole numbers, each one more than that of the row before."""
+    return part.dtype.kind in "iu" and len(part) > 2 and bool((np.diff(part.to_numpy()) == 1).all())
 
 
 def _missing_note(records: Sequence[Mapping[str, Any]], impute: str | None) -> list[str]:
