@@ -198,3 +198,16 @@ def test_columns_and_drop(tmp_path):
     chosen = read(tmp_path / "a.csv", columns=("f2", "index"))
     assert (chosen.feature_names, chosen.id_name) == (("f2", "index"), None)  # named, so it is no id
     assert read(tmp_path / "a.csv", drop=("F1", "index")).dropped == ("f1", "index")
+
+
+def test_without_a_header_the_number_of_the_label_may_be_that_of_a_feature(tmp_path):
+    labelled = pandas.DataFrame(X)
+    labelled.insert(0, "kind", CLASSES[y])
+    labelled.to_csv(tmp_path / "s.csv", index=False, header=False)
+    frame(X).to_csv(tmp_path / "t.csv", index=False, header=False)
+    source = read(tmp_path / "s.csv")
+    assert source.label_name == "0"
+    target = read(tmp_path / "t.csv", role="target", like=source)
+    assert target.y is None
+    np.testing.assert_allclose(target.X.to_numpy(), X)
+    assert read(tmp_path / "s.csv", role="target", like=source).y.tolist() == CLASSES[y].tolist()

@@ -149,7 +149,7 @@ def _named_label(frame: "DataFrame", path: Path, options: ReadOptions) -> str | 
     names = list(frame.columns)
     if options.label is not None:
         return find_name(options.label, names, what="column", path=path)
-    if options.like is not None and options.like.label_name in names:
+    if options.like is not None and options.like.label_name in names and _may_be_labels(frame, options.like):
         return options.like.label_name
     found = [
         name
@@ -159,6 +159,15 @@ def _named_label(frame: "DataFrame", path: Path, options: ReadOptions) -> str | 
     if len(found) > 1:
         raise FileError(f"{path}: columns {quote_names(found)} all look like labels. Keep one, or name it (--label).")
     return found[0] if found else None
+
+
+def _may_be_labels(frame: "DataFrame", like: FileDomain) -> bool:
+    """Whether the source's label column has labels here: without a header, its number may be that of a feature."""
+    name = str(like.label_name)
+    if not name.isdigit() or like.y is None:
+        return True
+    found = set(distinct_texts(frame[name]))
+    return bool(found) and found <= {str(label) for label in like.y}
 
 
 def _holds_classes(column: "Series") -> bool:

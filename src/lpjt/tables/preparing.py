@@ -71,10 +71,11 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
             own_name = str(tables[name].columns[place])
             form = verdict.forms[name] if verdict.forms else None
             codes[name].append(ColumnCode(own_name, place, verdict.kind, column.name, form, verdict.levels))
+    alone: dict[str, dict[str, int]] = {}
     for name, place in matching.alone:
-        holes = {name: missing[name][place]}
-        own_name = str(tables[name].columns[place])
-        records.append(_entry(own_name, "", "left out: not in all tables", used=False, missing=holes))
+        alone.setdefault(str(tables[name].columns[place]), {})[name] = missing[name][place]
+    for own_name, holes in alone.items():
+        records.append(_entry(own_name, "", f"left out: only in {' and '.join(holes)}", used=False, missing=holes))
     for name, found in codes.items():
         if not found:
             raise ValueError(f"No column of {name} can be used: {_reasons(records)}. Give other columns (--columns).")
