@@ -3,6 +3,7 @@
 import hashlib
 import time
 from contextlib import contextmanager, suppress
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -61,8 +62,12 @@ def output(lpjt):
     lpjt("adapt", "source.csv", "target.csv", "--output", "one.csv")
     lpjt("adapt", "source.csv", "target.csv", "-o", "two.tsv")
     lpjt("adapt", "source.csv", "target.csv", "-o", "three.parquet")
-    assert {path.name for path in lpjt.folder.iterdir()} >= {"one.csv", "two.tsv", "three.parquet"}
+    lpjt("adapt", "source.csv", "target.csv", "-o", "four.json")
+    printed = lpjt("adapt", "source.csv", "target.csv", "-o", "-")
+    assert {path.name for path in lpjt.folder.iterdir()} >= {"one.csv", "two.tsv", "three.parquet", "four.json"}
     written = pandas.read_csv("one.csv"), pandas.read_csv("two.tsv", sep="\t"), pandas.read_parquet("three.parquet")
+    written += pandas.read_json("four.json"), pandas.read_csv(StringIO(printed.stdout))
+    assert "Mean confidence" in printed.stderr
     for table in written:
         assert list(table.columns) == ["row", "label", "confidence"]
         assert table["label"].tolist() == written[0]["label"].tolist()

@@ -43,6 +43,11 @@ def test_a_comma_between_cells_is_no_decimal_mark(tmp_path):
     assert read(tmp_path / "a.csv", decimal=",").X.to_numpy().tolist() == [[1, 5], [2, 25]]
 
 
+def test_decimal_commas_in_quotes(tmp_path):
+    (tmp_path / "a.csv").write_text('a,b,label\n"1,5",2,x\n"2,25",3,y\n')
+    assert read(tmp_path / "a.csv").X.to_numpy().tolist() == [[1.5, 2], [2.25, 3]]
+
+
 @pytest.mark.parametrize("option", [{"sep": "--"}, {"decimal": ",,"}])
 def test_marks_are_single_characters(tmp_path, option):
     frame(X, label=y).to_csv(tmp_path / "a.csv", index=False)

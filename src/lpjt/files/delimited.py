@@ -77,7 +77,7 @@ def sniff(path: Path, options: ReadOptions) -> Layout:
     rows = [next(csv.reader([line], delimiter=sep), []) for line in lines if line.strip()]
     if options.decimal is not None and len(options.decimal) != 1:
         raise FileError(f"{path}: --decimal {options.decimal!r} is not one character. Give , or a point.")
-    decimal = options.decimal if options.decimal not in (None, sep) else _decimal(rows, sep)
+    decimal = options.decimal if options.decimal not in (None, sep) else _decimal(rows)
     return Layout(sep, decimal or ".", encoding, _has_header(rows, decimal or "."))
 
 
@@ -131,10 +131,13 @@ def _first_lines(path: Path, encoding: str) -> list[str]:
         raise FileError(f"{path}: --encoding {encoding!r} is unknown. Give e.g. utf-8, latin-1 or cp1252.") from error
 
 
-def _decimal(rows: list[list[str]], sep: str) -> str:
-    """A comma if cells have one where others have a point, and no cell has a point there."""
+def _decimal(rows: list[list[str]]) -> str:
+    """A comma if cells have one where others have a point, and no cell has a point there.
+
+    Between commas such cells are in quotes.
+    """
     cells = [cell for row in rows for cell in row]
-    comma = sep != "," and any(_COMMA_DECIMAL.fullmatch(cell) for cell in cells)
+    comma = any(_COMMA_DECIMAL.fullmatch(cell) for cell in cells)
     return "," if comma and not any(_POINT_DECIMAL.fullmatch(cell) for cell in cells) else "."
 
 

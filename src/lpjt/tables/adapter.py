@@ -60,7 +60,7 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Those of the fitted estimator.
     n_features_in_ : int
         Number of columns of the target's table that are used.
-    feature_names_in_ : array, (n_features_in_,)
+    feature_names_in_ : array, (n_columns,)
         Their names.
 
     Examples
