@@ -84,7 +84,7 @@ class CommandLine:
 
     def adapt(self, *arguments, source="source.csv", target="target.csv", output="labels.csv"):
         """Run ``lpjt adapt`` and read what it wrote."""
-        self("adapt", source, target, "-o", output, *arguments)
+        self("adapt", source, target, "-o", output, "--force", *arguments)
         return pandas.read_csv(StringIO(self.read(output)))
 
     def write(self, name, *, rows=30, classes=CLASSES, shift=0.0, seed=0, **columns):

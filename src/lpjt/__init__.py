@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from lpjt.estimator import LPJT
     from lpjt.kernels import Kernel
     from lpjt.search import LPJTSearch
+    from lpjt.tables import TableAdapter
 
     __version__: str
 
@@ -19,6 +20,7 @@ __all__ = [
     "LPJTSearch",
     "NuSVM",
     "Propagation",
+    "TableAdapter",
     "TransferWarning",
     "__version__",
     "check_da_estimator",
@@ -32,6 +34,7 @@ _HOMES = {
     "LPJTSearch": "lpjt.search",
     "NuSVM": "lpjt.classifiers",
     "Propagation": "lpjt.classifiers",
+    "TableAdapter": "lpjt.tables",
     "TransferWarning": "lpjt._warnings",
     "check_da_estimator": "lpjt.conformance",
 }

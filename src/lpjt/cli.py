@@ -33,7 +33,6 @@ def build_app() -> "typer.Typer":
         help="Labels for a shifted data set, from a labelled one of any width.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 

@@ -158,9 +158,10 @@ def test_warnings_are_readable_lines(lpjt, blobs):
     # Other features and not one target label: the estimator warns that its first labels are a guess.
     folder, _ = blobs
     pandas.read_csv(folder / "target.csv").drop(columns="f0").to_csv(folder / "narrow.csv", index=False)
-    result = lpjt("adapt", folder / "source.csv", folder / "narrow.csv", "-o", folder / "labels.csv")
+    files = folder / "source.csv", folder / "narrow.csv"
+    result = lpjt("adapt", *files, "-o", folder / "labels.csv", "--match", "different")
     assert result.exit_code == 0, result.output
-    assert "narrow.csv lacks 'f0'" in result.stdout
+    assert "different features (source 6, target 5 columns)" in result.stdout
     lines = result.stderr.splitlines()
     assert lines
     assert all(line.startswith("warning: ") for line in lines)
@@ -168,7 +169,7 @@ def test_warnings_are_readable_lines(lpjt, blobs):
 
 @pytest.mark.parametrize("kind", [dict, lambda **values: SimpleNamespace(**values)])
 def test_progress_is_one_line(kind):
-    from lpjt.commands.adapt import describe
+    from lpjt.commands._adapt_fit import describe
 
     assert describe(kind(n_iter=3, n_changed=12)) == "Adapting: iteration 3, labels changed: 12"
     assert describe(kind(objective=0.5)) == "Adapting: ..."

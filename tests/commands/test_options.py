@@ -1,8 +1,9 @@
-"""Every option of the command line does what its help says; `reproduce` and `bench` are in test_options_study.py."""
+"""Every option of the command line does what its help says; other files have those of tables, `reproduce`, `bench`."""
 
 import hashlib
 import time
 from contextlib import contextmanager, suppress
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ import pytest
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("rich", reason="the command line needs rich")
 
+from test_options_tables import CASES as TABLE_CASES
+
 import web
 from datasets_small import empty_directories, with_file
 from lpjt import __version__
 from options import CLASSES, WIDTH, Cases, CommandLine, all_options
-from tables import pandas
+from tables import frame, pandas
 
 CASES = Cases()
 OTHER_CLASSES = np.array(["ant", "bat", "cow"])
@@ -59,8 +62,12 @@ def output(lpjt):
     lpjt("adapt", "source.csv", "target.csv", "--output", "one.csv")
     lpjt("adapt", "source.csv", "target.csv", "-o", "two.tsv")
     lpjt("adapt", "source.csv", "target.csv", "-o", "three.parquet")
-    assert {path.name for path in lpjt.folder.iterdir()} >= {"one.csv", "two.tsv", "three.parquet"}
+    lpjt("adapt", "source.csv", "target.csv", "-o", "four.json")
+    printed = lpjt("adapt", "source.csv", "target.csv", "-o", "-")
+    assert {path.name for path in lpjt.folder.iterdir()} >= {"one.csv", "two.tsv", "three.parquet", "four.json"}
     written = pandas.read_csv("one.csv"), pandas.read_csv("two.tsv", sep="\t"), pandas.read_parquet("three.parquet")
+    written += pandas.read_json("four.json"), pandas.read_csv(StringIO(printed.stdout))
+    assert "Mean confidence" in printed.stderr
     for table in written:
         assert list(table.columns) == ["row", "label", "confidence"]
         assert table["label"].tolist() == written[0]["label"].tolist()
@@ -109,7 +116,7 @@ def id_column(lpjt):
 def n_components(lpjt):
     for size in (2, 3):
         lpjt.adapt("--n-components", size)
-        assert lpjt.models[-1].transform(np.zeros((1, WIDTH))).shape == (1, size)
+        assert lpjt.models[-1].transform(frame(np.zeros((1, WIDTH)))).shape == (1, size)
 
 
 @CASES.prove("adapt", "--kernel")
@@ -118,7 +125,7 @@ def kernel(lpjt):
     rows = np.array([[1.0, 2, 3, 4], [2.0, 1, 0, 1], [3.0, 3, 3, 5]])
     for name, is_linear in (("linear", True), ("rbf", False)):
         lpjt.adapt("--kernel", name, "--scaling", "none")
-        first, second, both = lpjt.models[-1].transform(rows)
+        first, second, both = lpjt.models[-1].transform(frame(rows))
         assert lpjt.models[-1].kernel == name
         assert np.allclose(first + second, both) == is_linear
 
@@ -148,10 +155,10 @@ def target_proportions(lpjt):
 
 @CASES.prove("adapt", "--candidates")
 def candidates(lpjt):
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--candidates").stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--candidates").stdout
     assert "Candidates, the best first" in shown
     assert "Estimated accuracy" in shown
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--no-candidates").stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--no-candidates").stdout
     assert "Candidates, the best first" not in shown
     assert lpjt.models[-1].candidates_ == []
 
@@ -159,9 +166,9 @@ def candidates(lpjt):
 @CASES.prove("adapt", "--search")
 def search(lpjt):
     """The best setting is fitted; what an option gives is not searched."""
-    assert "settings" not in lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv").stdout
+    assert "settings" not in lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force").stdout
     assert lpjt.models[-1].classifier == "propagation"
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--search", "--seed", 0).stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--search", "--seed", 0).stdout
     assert "Best of 12 settings, without target labels" in shown
     model = lpjt.models[-1]
     row = next(line for line in shown[shown.index("Best of") :].splitlines() if line.startswith("│"))
@@ -169,7 +176,7 @@ def search(lpjt):
     assert row.replace("│", " ").split()[:3] == [str(value) for value in chosen]
     assert set(pandas.read_csv("labels.csv")["label"]) == set(CLASSES)
     given = ("--n-components", 3, "--classifier", "nn")
-    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--search", *given).stdout
+    shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--search", *given).stdout
     assert "Best of 2 settings" in shown
     assert lpjt.models[-1].n_components == 3
 
@@ -186,7 +193,7 @@ def seed(lpjt):
 
 @CASES.prove("adapt", "--quiet")
 def quiet(lpjt):
-    command = ("adapt", "source.csv", "target.csv", "-o", "labels.csv")
+    command = ("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force")
     assert "labels.csv" in lpjt(*command).stdout
     assert lpjt(*command, "--quiet").stdout == ""
     assert lpjt(*command, "-q").stdout == ""
@@ -258,7 +265,7 @@ def path_name(lpjt):
 def test_every_option_has_a_case():
     options = {(command, option) for command, option in all_options() if command.split(" ")[0] not in OTHER_COMMANDS}
     assert ("adapt", "--label") in options
-    CASES.check_complete(options, "tests/commands/test_options.py")
+    Cases({**CASES, **TABLE_CASES}).check_complete(options, "tests/commands/test_options.py or test_options_tables.py")
 
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
-from lpjt.files import match_columns, read_domain
+from lpjt.files import FileError, match_columns, read_domain
 from tables import WIDTH, N, X, error_of, frame, pandas, y
 
 
@@ -165,22 +165,6 @@ def test_parquet_column_of_embeddings(tmp_path):
     assert "lists in column 'embedding' differ in length" in error_of(tmp_path / "b.parquet")
 
 
-def test_columns_of_the_same_names_are_put_in_order(tmp_path):
-    frame(X, label=y).to_csv(tmp_path / "a.csv", index=False)
-    frame(X)[["f2", "f0", "f3", "f1"]].to_csv(tmp_path / "b.csv", index=False)
-    source = read_domain(tmp_path / "a.csv")
-    (_, target), notes = match_columns([source, read_domain(tmp_path / "b.csv", role="target", like=source)])
-    assert_array_equal(target.X, X)
-    assert notes == []
-
-
-def test_different_columns_are_told(tmp_path):
-    frame(X, label=y).to_csv(tmp_path / "a.csv", index=False)
-    frame(X).drop(columns="f1").assign(g=1.5).to_csv(tmp_path / "b.csv", index=False)
-    _, notes = match_columns([read_domain(tmp_path / "a.csv"), read_domain(tmp_path / "b.csv")])
-    assert "lacks 'f1' and also has 'g'" in notes[0]
-
-
 def test_svmlight_files_get_one_width(tmp_path):
     # Numbered from 1, and the last feature is in use in one file only.
     dump_svmlight_file(X, y, str(tmp_path / "a.svmlight"), zero_based=False)
@@ -201,5 +185,10 @@ def test_features_of_the_source_are_features_of_the_target(tmp_path):
 def test_matrix_that_may_lie_on_its_side_is_told(tmp_path):
     np.savez(tmp_path / "a.npz", X=X, y=y)
     np.save(tmp_path / "b.npy", X.T)
-    _, notes = match_columns([read_domain(tmp_path / "a.npz"), read_domain(tmp_path / "b.npy")])
+    domains = [read_domain(tmp_path / "a.npz"), read_domain(tmp_path / "b.npy")]
+    with pytest.raises(FileError, match=r"The numbers of columns differ \(a.npz 4, b.npy 30\).*transpose it"):
+        match_columns(domains)
+    matched, notes = match_columns(domains, "different")
+    assert [domain.X.shape for domain in matched] == [(N, WIDTH), (WIDTH, N)]
     assert "transpose it" in notes[0]
+    assert "different features (a.npz 4, b.npy 30 columns)" in notes[1]

@@ -32,7 +32,7 @@ def test_foreign_content_gets_one_line(tmp_path, name):
 
 def test_text_in_another_encoding(tmp_path):
     (tmp_path / "a.csv").write_bytes("a,b,label\n1,2,caf\u00e9\n".encode("latin-1"))
-    assert "Save it in UTF-8" in error_of(tmp_path / "a.csv")
+    assert "save it in UTF-8" in error_of(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("kind", ["csv.gz", "parquet", "npz", "npy", "mat"])
@@ -168,9 +168,13 @@ def test_output_is_checked_before_work(tmp_path):
     (tmp_path / "in.csv").write_text("a\n1\n")
     assert check_output(tmp_path / "out.csv", [tmp_path / "in.csv"]) == tmp_path / "out.csv"
     for name, words in {
-        "out.xlsx": "Name it .csv, .tsv or .parquet",
+        "out.xlsx": "Name it .csv, .tsv, .parquet or .json",
         "none/out.csv": "does not exist",
         "in.csv": "would overwrite an input",
     }.items():
         with pytest.raises(FileError, match=words):
             check_output(tmp_path / name, [tmp_path / "in.csv"])
+    (tmp_path / "out.csv").touch()
+    with pytest.raises(FileError, match=r"this file exists. Choose another name, or overwrite it with --force"):
+        check_output(tmp_path / "out.csv")
+    assert check_output(tmp_path / "out.csv", force=True) == tmp_path / "out.csv"

@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 
 
-def console(*, quiet: bool = False) -> Console:
-    """A console on standard output, which prints nothing if `quiet`."""
-    return Console(quiet=quiet, highlight=False, markup=False, soft_wrap=False)
+def console(*, quiet: bool = False, stderr: bool = False) -> Console:
+    """A console on standard output, or on standard error, which prints nothing if `quiet`."""
+    return Console(quiet=quiet, stderr=stderr, highlight=False, markup=False, soft_wrap=False)
 
 
 @contextmanager

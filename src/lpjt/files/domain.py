@@ -35,11 +35,20 @@ class ReadOptions:
     label: str | None = None  # label column, which must exist
     id_column: str | None = None  # must exist in a target; in a source it is only excluded from the features
     like: "FileDomain | None" = None  # a domain already read, whose features are features here too
+    as_table: bool = False  # keep texts, dates and blank cells of a table; otherwise every cell must be a number
+    weight: str | None = None  # column of row weights, which a source must have
+    columns: tuple[str, ...] = ()  # the only features; all that are left without it
+    drop: tuple[str, ...] = ()  # columns to leave out, where a file has them
+    sep: str | None = None  # of delimited text; None looks at the first lines, and so does `decimal`
+    decimal: str | None = None
+    encoding: str | None = None  # None is UTF-8
+    sheet: str | None = None  # name or number, from 1, of a sheet of a workbook; None is the first
 
     @property
     def features(self) -> frozenset[str]:
         """Columns that are features even if they look like labels or ids."""
-        return frozenset(self.like.feature_names or ()) if self.like else frozenset()
+        known = self.like.feature_names if self.like else None
+        return frozenset(known or ()) | frozenset(self.columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +57,15 @@ class FileDomain:
 
     path: Path
     kind: str  # format of the file, such as "csv"
-    X: Any  # ndarray or scipy.sparse CSR, (n_rows, n_columns)
+    X: Any  # ndarray, scipy.sparse CSR, or a pandas frame if a table was asked for, (n_rows, n_columns)
     y: np.ndarray | None = None  # int64 or str; object with None for missing labels
     ids: np.ndarray | None = None
     feature_names: tuple[str, ...] | None = None  # None if the file does not name its columns
     label_name: str | None = None
     id_name: str | None = None
+    weights: np.ndarray | None = None  # float64, of the rows of a source
+    weight_name: str | None = None
+    dropped: tuple[str, ...] = ()  # columns that the caller asked to leave out, as far as the file has them
     remarks: tuple[str, ...] = ()
 
     @property
@@ -64,6 +76,11 @@ class FileDomain:
         parts += [f"labels in '{self.label_name}'" if self.label_name else "no labels"]
         parts += [f"ids in '{self.id_name}'"] if self.id_name else []
         return "; ".join([*parts, *self.remarks])
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the cells are as in the file, not yet numbers."""
+        return hasattr(self.X, "columns")
 
     @property
     def labelled(self) -> np.ndarray:

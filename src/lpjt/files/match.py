@@ -1,34 +1,43 @@
-"""Matching the columns of several domains by name, where their files name them."""
+"""Matrices of several files beside each other; tables are matched by `lpjt.tables`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from scipy import sparse
 
-from lpjt.files.domain import FileDomain, quote_names
+from lpjt.files.domain import FileDomain, FileError
 
 
-def match_columns(domains: Sequence[FileDomain]) -> tuple[list[FileDomain], list[str]]:
-    """Order the columns as in the first domain where the names are the same, and give all svmlight files one width.
+def match_columns(domains: Sequence[FileDomain], match: str = "name") -> tuple[list[FileDomain], list[str]]:
+    """Give all svmlight files one width, and refuse other widths that differ, unless they are meant to.
 
     Parameters
     ----------
     domains : sequence of FileDomain
-        They are not modified.
+        Matrices, no tables. They are not modified.
+    match : {"name", "position", "different"}
+        "different" accepts any widths. Columns without names can only be matched by position.
 
     Returns
     -------
     domains : list of FileDomain
         In the given order.
     notes : list of str
-        One sentence per domain whose columns do not match.
+        One sentence per domain that looks strange.
     """
     matched = _one_width(list(domains))
-    first, notes = matched[0], []
-    for position, domain in enumerate(matched[1:], start=1):
-        matched[position], note = _order_like(first, domain)
-        notes += [note] if note else []
-    return matched, notes
+    first = matched[0]
+    notes = [note for domain in matched[1:] if (note := _transposed_note(first, domain))]
+    found = ", ".join(f"{domain.path.name} {domain.X.shape[1]}" for domain in matched)
+    if len({domain.X.shape[1] for domain in matched}) == 1:
+        return matched, notes
+    if match != "different":
+        raise FileError(
+            f"The numbers of columns differ ({found}), and without names columns are matched by position. If they are "
+            "different features, say so with --match different, which needs some target labels to be of use."
+            + "".join(f" {note}" for note in notes)
+        )
+    return matched, [*notes, f"The files are taken to have different features ({found} columns): nothing is matched."]
 
 
 def _one_width(domains: list[FileDomain]) -> list[FileDomain]:
@@ -43,27 +52,6 @@ def _one_width(domains: list[FileDomain]) -> list[FileDomain]:
         X.resize(X.shape[0], width)
         domains[i] = replace(domains[i], X=X[:, start:] if start else X)
     return domains
-
-
-def _order_like(first: FileDomain, domain: FileDomain) -> tuple[FileDomain, str | None]:
-    names, others = first.feature_names, domain.feature_names
-    if names is None or others is None or names == others:
-        return domain, _transposed_note(first, domain)
-    missing = [name for name in names if name not in set(others)]
-    extra = [name for name in others if name not in set(names)]
-    if not missing and not extra:
-        position = {name: i for i, name in enumerate(others)}
-        X = domain.X[:, [position[name] for name in names]]
-        return replace(domain, X=X, feature_names=names), None
-    if len(missing) == len(names):
-        same = "; they are matched by position" if len(names) == len(others) else ""
-        return domain, f"{domain.path.name} shares no column name with {first.path.name}{same}."
-    differences = [f"lacks {quote_names(missing, 3)}"] if missing else []
-    differences += [f"also has {quote_names(extra, 3)}"] if extra else []
-    return domain, (
-        f"{domain.path.name} {' and '.join(differences)}, compared with {first.path.name}. They are treated as "
-        "different features; keep only the common columns for a better transfer."
-    )
 
 
 def _transposed_note(first: FileDomain, domain: FileDomain) -> str | None:

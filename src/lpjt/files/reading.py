@@ -1,15 +1,20 @@
 """The entry point for files: the suffix selects the reader, which finds the matrix, the labels and the ids."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from lpjt.files import arrays, frames
+from lpjt.files import arrays, delimited, frames, workbooks
 from lpjt.files.domain import FileDomain, FileError, ReadOptions
 
-READERS = {
-    ".csv": frames.read_csv,
-    ".tsv": frames.read_csv,
-    ".parquet": frames.read_parquet,
+TABLES = {
+    ".csv": delimited.open_csv,
+    ".tsv": delimited.open_csv,
+    ".parquet": frames.open_parquet,
+    ".xlsx": workbooks.open_xlsx,
+}
+ARRAYS = {
     ".npz": arrays.read_npz,
     ".npy": arrays.read_npy,
     ".mat": arrays.read_mat,
@@ -17,7 +22,7 @@ READERS = {
     ".libsvm": arrays.read_svmlight,
     ".svm": arrays.read_svmlight,
 }
-SUFFIXES = (*READERS, ".csv.gz", ".tsv.gz", ".svmlight.gz")
+SUFFIXES = (*TABLES, *ARRAYS, ".csv.gz", ".tsv.gz", ".svmlight.gz")
 _MAY_BE_COMPRESSED = {".csv", ".tsv", ".svmlight", ".libsvm", ".svm"}
 
 
@@ -28,6 +33,7 @@ def read_domain(
     *,
     role: Literal["source", "target"] = "source",
     like: FileDomain | None = None,
+    **layout: Any,
 ) -> FileDomain:
     """Read the features of one domain and, if the file has them, its labels and ids.
 
@@ -46,26 +52,50 @@ def read_domain(
     like : FileDomain, optional
         A domain already read. Its label column is looked for first, and its features are never taken for labels
         or ids.
+    **layout
+        Other fields of `ReadOptions`: as_table, weight, columns, drop, sep, decimal, encoding, sheet.
 
     Returns
     -------
     FileDomain
-        X is 2-D (rows are samples), dense or CSR; y and ids are None if the file has none.
+        X is 2-D (rows are samples), dense or CSR, or a frame if `as_table` and the file is a table; y and ids are None
+        if the file has none.
 
     Raises
     ------
     FileError
         The message is one line that says what was found and what to do.
     """
-    path = Path(path)
+    path, options = Path(path), ReadOptions(role, label, id_column, like, **layout)
     kind = _kind(path)
+    with _one_sentence_errors(path, kind, options):
+        if kind in TABLES:
+            return frames.to_domain(TABLES[kind](path, options), path, options)
+        return ARRAYS[kind](path, options)
+
+
+def open_table(path: str | Path, **layout: Any) -> frames.RawTable:
+    """The columns of a csv, tsv, parquet or xlsx file as they are; `layout` as in `read_domain`."""
+    path, options = Path(path), ReadOptions(**layout)
+    kind = _kind(path)
+    if kind not in TABLES:
+        raise FileError(f"{path}: this is not a table with named columns. Give one of {', '.join(TABLES)}.")
+    with _one_sentence_errors(path, kind, options):
+        return TABLES[kind](path, options)
+
+
+@contextmanager
+def _one_sentence_errors(path: Path, kind: str, options: ReadOptions) -> Iterator[None]:
+    """Turn what parsers raise on broken files, errors of many types, into one that names the file and the remedy."""
     try:
-        return READERS[kind](path, ReadOptions(role, label, id_column, like))
+        yield
     except (FileError, ImportError):
         raise
     except UnicodeDecodeError as error:
-        raise FileError(f"{path}: not text in UTF-8, so it cannot be read as csv. Save it in UTF-8.") from error
-    # Parsers raise many types of errors on broken files.
+        raise FileError(
+            f"{path}: not text in {options.encoding or 'UTF-8'}, so it cannot be read as csv. Name its encoding, "
+            "e.g. --encoding cp1252 (Windows, western Europe) or latin-1, or save it in UTF-8."
+        ) from error
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise FileError(
@@ -84,7 +114,7 @@ def _kind(path: Path) -> str:
     kind = suffixes[-1] if suffixes else ""
     if kind == ".gz" and len(suffixes) > 1 and suffixes[-2] in _MAY_BE_COMPRESSED:
         kind = suffixes[-2]
-    if kind not in READERS:
+    if kind not in {*TABLES, *ARRAYS}:
         raise FileError(f"{path}: '{kind or path.name}' is not a known file format. Known: {', '.join(SUFFIXES)}.")
     if path.stat().st_size == 0:
         raise FileError(f"{path}: the file is empty.")
