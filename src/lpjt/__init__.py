@@ -8,11 +8,24 @@ if TYPE_CHECKING:
     from lpjt.classifiers import NuSVM, Propagation
     from lpjt.estimator import LPJT
     from lpjt.kernels import Kernel
+    from lpjt.onnx import to_onnx
+    from lpjt.saving import ModelFileError, load
     from lpjt.search import LPJTSearch
 
     __version__: str
 
-__all__ = ["LPJT", "Kernel", "LPJTSearch", "NuSVM", "Propagation", "TransferWarning", "__version__"]
+__all__ = [
+    "LPJT",
+    "Kernel",
+    "LPJTSearch",
+    "ModelFileError",
+    "NuSVM",
+    "Propagation",
+    "TransferWarning",
+    "__version__",
+    "load",
+    "to_onnx",
+]
 
 #: Public names and the modules that define them, imported with the first use: `lpjt --help` waits for neither numpy
 #: nor scikit-learn.
@@ -20,9 +33,12 @@ _HOMES = {
     "LPJT": "lpjt.estimator",
     "Kernel": "lpjt.kernels",
     "LPJTSearch": "lpjt.search",
+    "ModelFileError": "lpjt.saving",
     "NuSVM": "lpjt.classifiers",
     "Propagation": "lpjt.classifiers",
     "TransferWarning": "lpjt._warnings",
+    "load": "lpjt.saving",
+    "to_onnx": "lpjt.onnx",
 }
 
 
