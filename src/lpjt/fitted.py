@@ -173,13 +173,15 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     def _distributions(self, rows: AnyRows, name: str) -> Array:
         with self._threads_for(rows):
             Z = to_coordinates(rows, self._coordinates[name])
-            self._warn_of_strangers(Z, name)
+            self._warn_of_strangers(rows, Z, name)
             return self._predictors[name].distributions_of(Z)
 
-    def _warn_of_strangers(self, Z: Array, name: str) -> None:
-        """Warn if new rows, in coordinates, do not look like those of the domain that the model was fitted on."""
+    def _warn_of_strangers(self, rows: AnyRows, Z: Array, name: str) -> None:
+        """Warn if new rows, which are `Z` in coordinates, do not look like those of the domain in fit."""
         known = self._likeness.get(name)
-        complaint = None if known is None else known.complaint_about(Z)
+        names, columns = self._feature_names[name], self._columns[name]
+        names = names if names is None or columns is None else names[columns]
+        complaint = None if known is None else known.complaint_about(rows, Z, names)
         if complaint:
             warnings.warn(
                 f"These rows do not look like those of {name!r} in fit: {complaint}. Their labels may be wrong. Check "
