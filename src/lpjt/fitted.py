@@ -225,9 +225,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         self._coordinates = dict(zip(names, outcome.coordinates, strict=True))
         self._predictors = dict(zip(names, outcome.predictors, strict=True))
         known = domains.targets or domains.sources
-        self._likeness = {
-            d.name: None if is_lazy(d.X) else likeness_to(d.X, self._coordinates[d.name]) for d in known
-        }
+        self._likeness = {d.name: None if is_lazy(d.X) else likeness_to(d.X, self._coordinates[d.name]) for d in known}
         self.classes_ = domains.classes
         self.projections_ = dict(zip(names, outcome.projections, strict=True))
         self.label_distributions_ = domains.join_targets(list(outcome.distributions))

@@ -3,7 +3,7 @@
 Half of a sample of the fitted rows is the reference, the other half shows how far rows of the domain are from it. Fresh
 rows of the domain are as far as that other half, whatever their distribution: ranks among these distances have a known
 one. Rows that are nearer than usual raise no alarm; fitted rows themselves never do. The range of each raw column is
-tested in the same way. Neither test minds other class proportions: rows of one class are near fitted rows, and in range.
+tested in the same way. Neither minds other class proportions: rows of one class are near fitted rows, and in range.
 """
 
 import math
@@ -108,7 +108,8 @@ class Likeness:
         assert self.low is not None
         assert self.high is not None
         slack = ROUNDING[X.dtype == np.float32] * np.maximum(np.abs(self.low), np.abs(self.high))
-        counts = np.maximum(np.sum(X < self.low - slack, axis=0), np.sum(X > self.high + slack, axis=0))
+        low, high = self.low - slack, self.high + slack
+        counts = np.maximum((low > X).sum(axis=0), (high < X).sum(axis=0))
         column = int(counts.argmax())
         chance = _log_chance(int(counts[column]), len(X), self.n_ranged) + math.log(2 * X.shape[1])
         if chance >= math.log(ALARM):

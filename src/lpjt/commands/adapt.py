@@ -15,6 +15,7 @@ from lpjt.classifiers import Propagation, make_classifier
 from lpjt.commands.output import console, one_line_errors
 from lpjt.estimator import EVIDENCE, LPJT
 from lpjt.files import SUFFIXES, FileDomain, FileError, check_output, match_columns, read_domain, write_labels
+from lpjt.saving.atomic import check_writable
 from lpjt.search import LPJTSearch
 
 _FORMATS = "Formats: " + ", ".join(suffix.lstrip(".") for suffix in SUFFIXES) + "."
@@ -72,6 +73,9 @@ def adapt(
         bool, typer.Option("--candidates/--no-candidates", help="Try several views, masses and kernels.")
     ] = True,
     search: Annotated[bool, typer.Option("--search", help=_SEARCH_HELP)] = False,
+    model_file: Annotated[
+        Path | None, typer.Option("--model", help="Keep the model in this new file, for `lpjt predict`.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
@@ -84,6 +88,8 @@ def adapt(
     use_target_labels = target_label is not None
     with one_line_errors():
         check_output(output, [*paths, target])
+        if model_file is not None:
+            check_writable(model_file, overwrite=False)
         domains, notes = read_domains(paths, target, label, target_label, id_column)
         show_files(screen, domains, notes, use_target_labels=use_target_labels)
         model = fit(
@@ -96,10 +102,12 @@ def adapt(
         confidence = model.label_distributions_.max(axis=1)
         ids, id_name = domains[-1].ids, domains[-1].id_name or "row"
         write_labels(output, model.transduction_, confidence, ids=ids, id_name=id_name)
+        if model_file is not None:
+            model.save(model_file)
     show_summary(screen, model, confidence)
     if not use_target_labels:
         show_score(screen, model, domains[-1])
-    screen.print(f"Written: {output}")
+    screen.print(f"Written: {output}{'' if model_file is None else f', {model_file}'}")
 
 
 def read_domains(

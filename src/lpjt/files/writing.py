@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +35,9 @@ def write_labels(
     *,
     ids: np.ndarray | None = None,
     id_name: str = "row",
+    probabilities: Mapping[str, np.ndarray] | None = None,
 ) -> None:
-    """Write one line per row: id (without ids, the number of the row from 0), label, confidence.
+    """Write one line per row: id (without ids, the number of the row from 0), label, confidence, further columns.
 
     The file appears under its name only when it is complete.
     """
@@ -45,6 +46,7 @@ def write_labels(
     columns = {id_name: keys, "label": labels, "confidence": np.round(confidence, 6)}
     if len(columns) < 3:  # an id column that is itself named "label"
         columns = {"row": keys, "label": labels, "confidence": np.round(confidence, 6)}
+    columns |= {name: np.round(column, 6) for name, column in (probabilities or {}).items()}
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         if path.suffix.lower() == ".parquet":

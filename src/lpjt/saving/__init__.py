@@ -1,8 +1,8 @@
 """Models that are kept: one file of arrays and JSON, from which nothing is executed when it is read.
 
-A model file is a zip, uncompressed, of ``model.json`` and ``.npy`` arrays. ``model.json`` has the version of the format,
-the versions of the packages, a description to read, the tree of the model's values, and dtype, shape, size and SHA-256 of
-every array; the comment of the zip has the SHA-256 of ``model.json``.
+A model file is a zip, uncompressed, of ``model.json`` and ``.npy`` arrays. ``model.json`` has the version of the
+format, the versions of the packages, a description to read, the tree of the model's values, and dtype, shape, size and
+SHA-256 of every array; the comment of the zip has the SHA-256 of ``model.json``.
 """
 
 from lpjt.saving.allowed import TRUSTED_TYPES

@@ -105,7 +105,9 @@ def class_of(name: str) -> Any:
     except ImportError:
         found = None
     if not inspect.isclass(found) or (name not in _NAMES and not _is_own_dataclass(found, module)):
-        raise ModelFileError(f"The file holds an object of the class {name!r}, which this version of lpjt does not have.")
+        raise ModelFileError(
+            f"The file holds an object of the class {name!r}, which this version of lpjt does not have."
+        )
     return found
 
 
@@ -152,4 +154,6 @@ def _parameters(cls: type) -> set[str]:
 def _is_fitted_name(cls: type, name: str) -> bool:
     marked = name.startswith("_") or name.endswith("_") or f"{cls.__module__}.{cls.__qualname__}" in SKLEARN_RECORDS
     there = getattr(cls, name, None)
-    return name.isidentifier() and "__" not in name and marked and not callable(there) and not isinstance(there, property)
+    return (
+        name.isidentifier() and "__" not in name and marked and not callable(there) and not isinstance(there, property)
+    )

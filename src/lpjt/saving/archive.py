@@ -45,8 +45,8 @@ def write_archive(file: BinaryIO, head: Mapping[str, Any], arrays: Mapping[str, 
         text = json.dumps({**head, "arrays": listed}, allow_nan=False, indent=1).encode("ascii")
         if len(text) > MAX_JSON:
             raise ModelFileError(
-                f"The model has {len(text):,} bytes of values that are not arrays; a file takes at most {MAX_JSON:,}. Give "
-                "labels of one type: text, numbers or times."
+                f"The model has {len(text):,} bytes of values that are not arrays; a file takes at most {MAX_JSON:,}. "
+                "Give labels of one type: text, numbers or times."
             )
         archive.writestr(zipfile.ZipInfo(JSON, _TIME), text)
         archive.comment = hashlib.sha256(text).hexdigest().encode("ascii")
@@ -95,7 +95,9 @@ class Archive:
         plain = all(i.compress_type == zipfile.ZIP_STORED and not i.flag_bits & 1 for i in infos)
         same = all(i.compress_size == i.file_size for i in infos)
         if not (plain and same and len(members) == len(infos) and sum(i.file_size for i in infos) <= size):
-            raise ModelFileError(f"{self.path}: its members are compressed, repeated or overlap; this is no model file.")
+            raise ModelFileError(
+                f"{self.path}: its members are compressed, repeated or overlap; this is no model file."
+            )
         if JSON not in members:
             raise ModelFileError(f"{self.path}: not a model file, because it has no {JSON}.")
         return members
@@ -138,7 +140,8 @@ class Archive:
     def _check_hash(self, member: str, data: bytes, expected: str) -> None:
         if hashlib.sha256(data).hexdigest() != expected:
             raise ModelFileError(
-                f"{self.path}: the checksum of {member} is wrong, so the file was changed or damaged. Copy or save it again."
+                f"{self.path}: the checksum of {member} is wrong, so the file was changed or damaged. Copy or save it "
+                "again."
             )
 
 

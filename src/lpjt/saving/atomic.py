@@ -58,4 +58,4 @@ def _rename(partial: Path, path: Path, overwrite: bool) -> None:
 
 
 def _kept(path: Path) -> str:
-    return f"{path} exists and was kept. Choose another name, or replace it: overwrite=True, --force on the command line."
+    return f"{path} exists and was kept. Choose another name, or replace it with overwrite=True (or --force)."

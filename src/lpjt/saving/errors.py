@@ -2,4 +2,4 @@
 
 
 class ModelFileError(ValueError):
-    """A model cannot be kept in a file, or a file cannot be read as a model; the message has the reason and a remedy."""
+    """A model cannot be kept in a file, or a file cannot be read as a model; the message has the reason."""

@@ -116,7 +116,7 @@ def _check_sklearn(there: str, path: Path) -> None:
     here = version("scikit-learn")
     if there.split(".")[:2] != here.split(".")[:2]:
         warnings.warn(
-            f"{path}: the model holds parts of scikit-learn {there}, and {here} is installed; they may not work. Install "
-            f"scikit-learn {there}, or fit and save the model again.",
+            f"{path}: the model holds parts of scikit-learn {there}, and {here} is installed; they may not work. "
+            f"Install scikit-learn {there}, or fit and save the model again.",
             stacklevel=4,
         )
