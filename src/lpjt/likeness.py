@@ -38,6 +38,9 @@ ALARM = 1e-6
 #: moved, noisy, dark or mirrored have 0.92 and more.
 LEAST_EFFECT = 0.85
 
+#: Share of the new rows that must be out of the range of a column, besides being more than chance allows.
+LEAST_OUTSIDE = 0.1
+
 #: Fewest new rows whose ranks are tested together.
 RANKED_ROWS = 10
 
@@ -110,9 +113,10 @@ class Likeness:
         slack = ROUNDING[X.dtype == np.float32] * np.maximum(np.abs(self.low), np.abs(self.high))
         low, high = self.low - slack, self.high + slack
         counts = np.maximum((low > X).sum(axis=0), (high < X).sum(axis=0))
+        counts[self.low == self.high] = 0  # a constant column has told the fit nothing
         column = int(counts.argmax())
         chance = _log_chance(int(counts[column]), len(X), self.n_ranged) + math.log(2 * X.shape[1])
-        if chance >= math.log(ALARM):
+        if chance >= math.log(ALARM) or counts[column] < LEAST_OUTSIDE * len(X):
             return None
         name = column if names is None else repr(str(names[column]))
         return (

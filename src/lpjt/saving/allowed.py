@@ -55,13 +55,10 @@ SKLEARN_ESTIMATORS = (
     "sklearn.svm.SVC",
 )
 
-#: What metadata routing (`set_fit_request` and the like) leaves in an estimator.
-SKLEARN_RECORDS = (
-    "sklearn.utils._metadata_requests.MetadataRequest",
-    "sklearn.utils._metadata_requests.MethodMetadataRequest",
-)
+#: Classes whose state is that of scikit-learn, and changes with its version.
+OF_SKLEARN = frozenset({*SKLEARN_ESTIMATORS, "lpjt.classifiers.inductive.NuSVM"})
 
-_NAMES = frozenset({*OWN_ESTIMATORS, *SKLEARN_ESTIMATORS, *SKLEARN_RECORDS})
+_NAMES = frozenset({*OWN_ESTIMATORS, *SKLEARN_ESTIMATORS})
 
 #: For skops: ``skops.io.load(file, trusted=lpjt.saving.TRUSTED_TYPES)`` reads a model of ours. skops trusts most
 #: classes of scikit-learn itself.
@@ -152,7 +149,7 @@ def _parameters(cls: type) -> set[str]:
 
 
 def _is_fitted_name(cls: type, name: str) -> bool:
-    marked = name.startswith("_") or name.endswith("_") or f"{cls.__module__}.{cls.__qualname__}" in SKLEARN_RECORDS
+    marked = name.startswith("_") or name.endswith("_")
     there = getattr(cls, name, None)
     return (
         name.isidentifier() and "__" not in name and marked and not callable(there) and not isinstance(there, property)

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lpjt.saving.allowed import OF_SKLEARN
 from lpjt.saving.archive import Archive, write_archive
 from lpjt.saving.atomic import replacing
 from lpjt.saving.describe import describe
@@ -86,7 +87,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             raise ModelFileError(f"{path}: its values are not those of a model ({error}).") from error
         archive.check_all_used()
-    if any(name.startswith("sklearn.") for name in decoder.classes):
+    if decoder.classes & OF_SKLEARN:
         _check_sklearn(str(archive.head["versions"].get("scikit-learn")), path)
     if not hasattr(model, "get_params"):
         raise ModelFileError(f"{path}: it holds a {type(model).__name__}, not a model.")

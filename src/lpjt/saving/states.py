@@ -5,8 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from lpjt._sklearn import SIMPLE_METHODS, MetadataRequest
 from lpjt.saving.allowed import check_names, defaults_of
 from lpjt.saving.errors import ModelFileError
+
+#: Where scikit-learn keeps what `set_fit_request` and the like were given. It knows its owner, so it is written as the
+#: requests alone.
+REQUESTS = "_metadata_request"
 
 #: Parameters that matter in a fit only, and are functions: a file has None in their place.
 NOT_KEPT = ("callback",)
@@ -19,6 +24,8 @@ def state_of(value: Any) -> dict[str, Any]:
     state = {name: None if name in NOT_KEPT and callable(part) else part for name, part in vars(value).items()}
     if _has_tree(state):
         state["_tree"] = None  # built again from the rows, which gives the same tree
+    if REQUESTS in state:
+        state[REQUESTS] = {name: dict(getattr(state[REQUESTS], name).requests) for name in SIMPLE_METHODS}
     return state
 
 
@@ -34,6 +41,8 @@ def restore(cls: Any, state: dict[str, Any]) -> Any:
     if "_n_support" in state:
         _check_support(state)
     found = cls.__new__(cls)
+    if REQUESTS in state:
+        state[REQUESTS] = _requests(found, state[REQUESTS])
     for name, value in state.items():
         object.__setattr__(found, name, value)
     return found
@@ -50,6 +59,16 @@ def _tree(state: dict[str, Any]) -> Any:
     build = KDTree if state["_fit_method"] == "kd_tree" else BallTree
     metric, options = state["effective_metric_"], state["effective_metric_params_"]
     return build(state["_fit_X"], state["leaf_size"], metric=metric, **options)
+
+
+def _requests(owner: Any, requests: dict[str, dict[str, Any]]) -> MetadataRequest:
+    """What an estimator asks metadata routing for, from the requests of each method."""
+    found = MetadataRequest(owner=owner)
+    for name, asked in requests.items():
+        if name not in SIMPLE_METHODS or not all(v is None or isinstance(v, bool | str) for v in asked.values()):
+            raise ModelFileError(f"The file has an unknown request of metadata for {name!r}.")
+        getattr(found, name)._requests = dict(asked)
+    return found
 
 
 def _check_support(state: dict[str, Any]) -> None:

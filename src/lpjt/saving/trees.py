@@ -66,7 +66,7 @@ class Encoder:
         if isinstance(value, slice):
             return {"slice": [self.encode(part, depth) for part in (value.start, value.stop, value.step)]}
         if isinstance(value, np.dtype):
-            return {"dtype": _checked_dtype(value).str}
+            return {"dtype": value.str if value == object else _checked_dtype(value).str}
         if isinstance(value, type) and issubclass(value, np.generic):
             return {"type": _checked_dtype(np.dtype(value)).str}
         if type(value) in (datetime.datetime, datetime.date):
@@ -123,7 +123,7 @@ class Decoder:
             "scalar": lambda parts: np.frombuffer(bytes.fromhex(parts[1]), dtype=read_dtype(parts[0]), count=1)[0],
             "sparse": self._sparse,
             "slice": lambda parts: slice(*map(self.decode, parts)),
-            "dtype": read_dtype,
+            "dtype": lambda text: np.dtype(object) if text == "|O" else read_dtype(text),
             "type": lambda text: read_dtype(text).type,
             "datetime": datetime.datetime.fromisoformat,
             "date": datetime.date.fromisoformat,
