@@ -66,7 +66,7 @@ class Encoder:
         if isinstance(value, slice):
             return {"slice": [self.encode(part, depth) for part in (value.start, value.stop, value.step)]}
         if isinstance(value, np.dtype):
-            return {"dtype": value.str if value == object else _checked_dtype(value).str}
+            return {"dtype": value.str if value.str == "|O" else _checked_dtype(value).str}
         if isinstance(value, type) and issubclass(value, np.generic):
             return {"type": _checked_dtype(np.dtype(value)).str}
         if type(value) in (datetime.datetime, datetime.date):
