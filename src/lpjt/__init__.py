@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from lpjt.conformance import check_da_estimator
     from lpjt.estimator import LPJT
     from lpjt.kernels import Kernel
+    from lpjt.onnx import to_onnx
+    from lpjt.saving import ModelFileError, load
     from lpjt.search import LPJTSearch
     from lpjt.tables import TableAdapter
 
@@ -18,12 +20,15 @@ __all__ = [
     "LPJT",
     "Kernel",
     "LPJTSearch",
+    "ModelFileError",
     "NuSVM",
     "Propagation",
     "TableAdapter",
     "TransferWarning",
     "__version__",
     "check_da_estimator",
+    "load",
+    "to_onnx",
 ]
 
 #: Public names and the modules that define them, imported with the first use: `lpjt --help` waits for neither numpy
@@ -32,11 +37,14 @@ _HOMES = {
     "LPJT": "lpjt.estimator",
     "Kernel": "lpjt.kernels",
     "LPJTSearch": "lpjt.search",
+    "ModelFileError": "lpjt.saving",
     "NuSVM": "lpjt.classifiers",
     "Propagation": "lpjt.classifiers",
     "TableAdapter": "lpjt.tables",
     "TransferWarning": "lpjt._warnings",
     "check_da_estimator": "lpjt.conformance",
+    "load": "lpjt.saving",
+    "to_onnx": "lpjt.onnx",
 }
 
 

@@ -1,5 +1,7 @@
 """What a fitted estimator does with rows: attributes, embeddings, labels of new rows. No mathematics."""
 
+import os
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
@@ -11,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lpjt._threads import threads
 from lpjt._typing import Array, Codes, Values
+from lpjt._warnings import TransferWarning
 from lpjt.classifiers import MANY_NEW_ROWS, Predictor
 from lpjt.core.blocks import AnyRows
 from lpjt.core.coordinates import Coordinates, to_coordinates
@@ -18,6 +21,8 @@ from lpjt.domains import Domains, domain_name, has_label, open_rows, read_labels
 from lpjt.engines import is_lazy
 from lpjt.fitting import Engine, Outcome
 from lpjt.fitting.whole import embed_block
+from lpjt.likeness import Likeness, likeness_to
+from lpjt.saving import save
 
 
 class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
@@ -46,6 +51,7 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
     feature_names_in_: Values
     _predictors: dict[str, Predictor]
     _coordinates: dict[str, Coordinates]
+    _likeness: dict[str, Likeness | None]
 
     # As in skada, whose scorers also offer `allow_source`, which has no meaning here.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
@@ -95,6 +101,24 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         if is_lazy(X) and sample_domain is None:
             return self._apply_lazily("predict", X, domain)
         return self.classes_[self.predict_proba(X, domain, sample_domain=sample_domain).argmax(axis=1)]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted model to one file, which `lpjt.load` reads without executing anything; see `lpjt.load`.
+
+        Parameters
+        ----------
+        path : path
+            Name of the file, such as "weather.lpjt".
+        overwrite : bool, default=False
+            Whether a file of this name is replaced; otherwise it is kept, with an error.
+
+        Notes
+        -----
+        `callback` is not kept. A model with parts that are not in the list of allowed classes, such as a function as
+        kernel, is refused; pickle takes it.
+        """
+        check_is_fitted(self)
+        save(self, path, overwrite=overwrite)
 
     def score(
         self,
@@ -174,7 +198,23 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
 
     def _distributions(self, rows: AnyRows, name: str) -> Array:
         with self._threads_for(rows):
-            return self._predictors[name].distributions_of(to_coordinates(rows, self._coordinates[name]))
+            Z = to_coordinates(rows, self._coordinates[name])
+            self._warn_of_strangers(rows, Z, name)
+            return self._predictors[name].distributions_of(Z)
+
+    def _warn_of_strangers(self, rows: AnyRows, Z: Array, name: str) -> None:
+        """Warn if new rows, which are `Z` in coordinates, do not look like those of the domain in fit."""
+        known = self._likeness.get(name)
+        names, columns = self._feature_names[name], self._columns[name]
+        names = names if names is None or columns is None else names[columns]
+        complaint = None if known is None else known.complaint_about(rows, Z, names)
+        if complaint:
+            warnings.warn(
+                f"These rows do not look like those of {name!r} in fit: {complaint}. Their labels may be wrong. Check "
+                "that columns and units are the same, or fit again with these rows as the target.",
+                TransferWarning,
+                stacklevel=4,
+            )
 
     def _embed(self, rows: AnyRows, name: str) -> Array:
         return embed_block(rows, map_to=self._coordinates[name], projection=self.projections_[name])
@@ -210,6 +250,8 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
         self._columns = {d.name: d.columns for d in domains.all}
         self._coordinates = dict(zip(names, outcome.coordinates, strict=True))
         self._predictors = dict(zip(names, outcome.predictors, strict=True))
+        known = domains.targets or domains.sources
+        self._likeness = {d.name: None if is_lazy(d.X) else likeness_to(d.X, self._coordinates[d.name]) for d in known}
         self.classes_ = domains.classes
         self.projections_ = dict(zip(names, outcome.projections, strict=True))
         self.label_distributions_ = domains.join_targets(list(outcome.distributions))

@@ -1,12 +1,14 @@
 """Every option of the command line does what its help says; other files have those of tables, `reproduce`, `bench`."""
 
 import hashlib
+import json
 import time
 from contextlib import contextmanager, suppress
 from io import StringIO
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("rich", reason="the command line needs rich")
@@ -16,6 +18,7 @@ from test_options_tables import CASES as TABLE_CASES
 import web
 from datasets_small import empty_directories, with_file
 from lpjt import __version__
+from lpjt import load as lpjt_load
 from options import CLASSES, WIDTH, Cases, CommandLine, all_options
 from tables import frame, pandas
 
@@ -189,6 +192,116 @@ def seed(lpjt):
         assert lpjt.models[-1].random_state == number
         assert (again["label"] == first["label"]).all()
     assert lpjt.read("again3.csv") == lpjt.read("first.csv")
+
+
+@CASES.prove("adapt", "--model")
+def kept_model(lpjt):
+    for name in ("one.lpjt", "two.lpjt"):
+        lpjt.adapt("--model", name)
+        assert_array_equal(lpjt_load(lpjt.folder / name).transduction_, lpjt.models[-1].transduction_)
+    content = (lpjt.folder / "two.lpjt").read_bytes()
+    assert (
+        "exists and was kept"
+        in lpjt("adapt", "source.csv", "target.csv", "-o", "a.csv", "--model", "two.lpjt", code=2).stderr
+    )
+    assert (lpjt.folder / "two.lpjt").read_bytes() == content
+
+
+def predict(lpjt, *arguments, model="model.lpjt", new="target.csv", output="new.csv"):
+    """Run ``lpjt predict``, with a model that is made if it is missing, and read what it wrote."""
+    if not (lpjt.folder / "model.lpjt").exists():
+        lpjt.adapt("--model", "model.lpjt")
+    lpjt("predict", model, new, "-o", output, *arguments)
+    return pandas.read_csv(lpjt.folder / output)
+
+
+@CASES.prove("predict", "MODEL_FILE")
+def predict_model(lpjt):
+    lpjt.write("other.csv", label=OTHER_CLASSES[np.arange(30) % 3])
+    lpjt.adapt("--model", "other.lpjt", source="other.csv")
+    assert set(predict(lpjt)["label"]) == set(CLASSES)
+    assert set(predict(lpjt, model="other.lpjt", output="b.csv")["label"]) == set(OTHER_CLASSES)
+
+
+@CASES.prove("predict", "NEW")
+def predict_new(lpjt):
+    lpjt.write("longer.csv", rows=36, shift=0.5, seed=2)
+    for name, rows in (("target.csv", 30), ("longer.csv", 36)):
+        written = predict(lpjt, new=name, output=f"of-{name}")
+        assert written["label"].tolist() == CLASSES[np.arange(rows) % 3].tolist()
+
+
+@CASES.prove("predict", "--output")
+def predict_output(lpjt):
+    predict(lpjt, output="one.csv")
+    predict(lpjt, output="two.csv")
+    assert lpjt.read("one.csv") == lpjt.read("two.csv")
+
+
+@CASES.prove("predict", "--proba")
+def predict_proba(lpjt):
+    assert list(predict(lpjt).columns) == ["row", "label", "confidence"]
+    written = predict(lpjt, "--proba", output="all.csv")
+    columns = [f"probability_{name}" for name in CLASSES]
+    assert list(written.columns) == ["row", "label", "confidence", *columns]
+    assert np.allclose(written[columns].sum(axis=1), 1, atol=1e-5)
+    assert np.allclose(written[columns].max(axis=1), written["confidence"])
+
+
+@CASES.prove("predict", "--domain")
+def predict_domain(lpjt):
+    lpjt.adapt("--model", "model.lpjt", "--scaling", "standard", "--no-candidates")
+    model = lpjt_load(lpjt.folder / "model.lpjt")
+    rows = pandas.read_csv(lpjt.folder / "target.csv").to_numpy()
+    for domain in ("target", "source"):
+        written = predict(lpjt, "--domain", domain, output=f"as-{domain}.csv")
+        assert np.allclose(written["confidence"], model.predict_proba(rows, domain=domain).max(axis=1), atol=1e-5)
+
+
+@CASES.prove("predict", "--id")
+def predict_id(lpjt):
+    numbers = {"plate": 100 + np.arange(30), "tray": 200 + np.arange(30)}
+    for name, ids in numbers.items():
+        lpjt.write("numbered.csv", shift=0.5, seed=1, **{name: ids})
+        written = predict(lpjt, "--id", name, new="numbered.csv", output=f"{name}.csv")
+        assert written[name].tolist() == ids.tolist()
+
+
+@CASES.prove("predict", "--force")
+def predict_force(lpjt):
+    predict(lpjt)
+    (lpjt.folder / "new.csv").write_text("precious")
+    assert "exists and was kept" in lpjt("predict", "model.lpjt", "target.csv", "-o", "new.csv", code=2).stderr
+    assert lpjt.read("new.csv") == "precious"
+    assert len(predict(lpjt, "--force")) == 30
+
+
+@CASES.prove("predict", "--quiet")
+def predict_quiet(lpjt):
+    predict(lpjt)
+    command = ("predict", "model.lpjt", "target.csv", "--force", "-o", "new.csv")
+    assert "Labelled 30 rows" in lpjt(*command).stdout
+    assert lpjt(*command, "--quiet").stdout == ""
+
+
+@CASES.prove("info", "MODEL_FILE")
+def info_model(lpjt):
+    for size in (2, 3):
+        lpjt.adapt("--model", f"{size}.lpjt", "--n-components", size)
+        shown = lpjt("info", f"{size}.lpjt").stdout
+        assert f"n_components={size}" in shown
+        assert all(words in shown for words in ("'ape', 'bee', 'cat'", "estimated accuracy", "lpjt 0.", "numpy"))
+    assert "not a model file" in lpjt("info", "source.csv", code=2).stderr
+
+
+@CASES.prove("info", "--json")
+def info_json(lpjt):
+    lpjt.adapt("--model", "model.lpjt")
+    assert "versions" in lpjt("info", "model.lpjt").stdout
+    about = json.loads(found) if (found := lpjt("info", "model.lpjt", "--json").stdout).startswith("{") else {}
+    assert about.get("classes") == CLASSES.tolist()
+    assert about["parameters"]["max_iter"] == 10
+    assert [domain["n_columns"] for domain in about["domains"]] == [WIDTH, WIDTH]
 
 
 @CASES.prove("adapt", "--quiet")

@@ -17,6 +17,8 @@ class LazyCommand(NamedTuple):
 
 COMMANDS = {
     "adapt": LazyCommand("lpjt.commands.adapt:adapt", "Label the rows of TARGET from the labelled rows of SOURCE."),
+    "predict": LazyCommand("lpjt.commands.predict:predict", "Label the rows of NEW by the model in MODEL."),
+    "info": LazyCommand("lpjt.commands.info:info", "Show what a model file holds."),
     "demo": LazyCommand(
         "lpjt.demo:main", "Transfer labels between two sets of digits, in both directions, and print the accuracy."
     ),

@@ -1,0 +1,123 @@
+"""Writing a model to a file, and reading it back."""
+
+import os
+import platform
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lpjt.saving.allowed import OF_SKLEARN
+from lpjt.saving.archive import Archive, write_archive
+from lpjt.saving.atomic import replacing
+from lpjt.saving.describe import describe
+from lpjt.saving.errors import ModelFileError
+from lpjt.saving.trees import Decoder, Encoder
+
+#: What the file says it is, and the version of what this module writes.
+FORMAT, FORMAT_VERSION = "lpjt model", 1
+
+_PACKAGES = ("lpjt", "numpy", "scipy", "scikit-learn")
+_KEYS = {"format", "format_version", "versions", "about", "model"}
+
+
+def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a fitted model to one file, from which `lpjt.load` reads it without executing anything.
+
+    Parameters
+    ----------
+    model : LPJT, or a scikit-learn Pipeline that holds one
+    path : path
+        Name of the file, such as "weather.lpjt". It appears when it is complete.
+    overwrite : bool, default=False
+        Whether a file of this name is replaced; otherwise it is kept, with an error.
+
+    Raises
+    ------
+    ModelFileError
+        If the file exists, or if the model holds something that is not in the list of allowed classes, such as a
+        function as kernel.
+    """
+    encoder = Encoder()
+    try:
+        tree = encoder.encode(model)
+    except ModelFileError as error:
+        where = f"The model's {encoder.place}: " if encoder.place else ""
+        raise ModelFileError(f"{where}{error}") from error
+    head = {"format": FORMAT, "format_version": FORMAT_VERSION, "versions": versions(), "about": describe(model)}
+    with replacing(Path(path), overwrite=overwrite) as file:
+        write_archive(file, {**head, "model": tree}, encoder.arrays)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote; nothing in the file is executed.
+
+    The checksums show damage, not forgery: whoever can write the file can make it hold another model.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    LPJT, or what was saved
+        It predicts as the saved model did, bit by bit on the same machine and the same versions of the packages.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model file, was changed or cut short, or is from a newer version.
+    """
+    return read_model(path)[0]
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """The model of a file, and what the file says about itself: ``format_version`` and ``versions``."""
+    path = Path(path)
+    if path.is_dir():
+        raise ModelFileError(f"{path}: this is a directory, not a model file.")
+    with open(path, "rb") as file:
+        archive = Archive(file, path)
+        _check_head(archive.head, path)
+        try:
+            decoder = Decoder(archive.array)
+            model = decoder.decode(archive.head["model"])
+        except ModelFileError as error:
+            raise ModelFileError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
+            raise ModelFileError(f"{path}: its values are not those of a model ({error}).") from error
+        archive.check_all_used()
+    if decoder.classes & OF_SKLEARN:
+        _check_sklearn(str(archive.head["versions"].get("scikit-learn")), path)
+    if not hasattr(model, "get_params"):
+        raise ModelFileError(f"{path}: it holds a {type(model).__name__}, not a model.")
+    return model, {name: archive.head[name] for name in ("format_version", "versions")}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a model depends on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
+
+
+def _check_head(head: Any, path: Path) -> None:
+    if head.get("format") != FORMAT or not isinstance(head.get("format_version"), int):
+        raise ModelFileError(f"{path}: not a model file of lpjt.")
+    written = head.get("versions", {})
+    if head["format_version"] > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path}: written by a newer lpjt ({written.get('lpjt', 'unknown')}; format {head['format_version']}, this "
+            f"version reads {FORMAT_VERSION}). Upgrade with `pip install -U lpjt`, or save the model again."
+        )
+    if set(head) != _KEYS:
+        raise ModelFileError(f"{path}: unknown entry {min(set(head) ^ _KEYS)!r} in model.json.")
+
+
+def _check_sklearn(there: str, path: Path) -> None:
+    """Warn if the parts of scikit-learn in a file are from another version."""
+    here = version("scikit-learn")
+    if there.split(".")[:2] != here.split(".")[:2]:
+        warnings.warn(
+            f"{path}: the model holds parts of scikit-learn {there}, and {here} is installed; they may not work. "
+            f"Install scikit-learn {there}, or fit and save the model again.",
+            stacklevel=4,
+        )
