@@ -1,0 +1,210 @@
+"""The first screen in plain words: what was transferred, how far to trust it, what to worry about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lpjt.report.checks import Checked
+from lpjt.report.doubt import Confidence
+from lpjt.report.rows import DomainRows
+from lpjt.report.shift import FarRows, Shifts
+from lpjt.report.text import clean, count, listing, percent
+from lpjt.selection.trust import LOW_ACCURACY, OTHER_PROPORTIONS
+
+#: From this estimated accuracy on, labels are called good.
+GOOD = 0.85
+
+#: An interval of more than this width is called wide; a share of rows above this is worth a line.
+WIDE, MANY = 0.3, 0.05
+
+#: Distance of the distributions of a column above which its two histograms hardly overlap.
+APART = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Worry:
+    """Something that a reader should know before using the labels."""
+
+    level: str  # "stop", "check" or "note"
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The estimate in a few words."""
+
+    level: str  # "good", "check", "stop" or "none"
+    title: str
+    text: str
+
+
+def give_verdict(model: Any) -> Verdict:
+    """How far to trust the labels."""
+    accuracy = model.estimated_accuracy_
+    if accuracy is None:
+        return Verdict("none", "No target", "There was no target to label, so only the source was learned.")
+    wrong = max(1, round(10 * (1 - accuracy)))
+    in_ten = f"About {wrong} of 10 labels are expected to be wrong."
+    if accuracy >= GOOD:
+        return Verdict("good", "The labels look good", f"{in_ten} Look at the doubtful rows before you rely on all.")
+    if accuracy >= LOW_ACCURACY:
+        return Verdict("check", "Useful, with care", f"{in_ten} Use the sure rows, and check the doubtful ones.")
+    return Verdict("stop", "Do not rely on them yet", f"{in_ten} Label a few target rows by hand and fit again.")
+
+
+def find_worries(
+    model: Any,
+    domains: Sequence[DomainRows],
+    *,
+    confidence: Confidence | None = None,
+    shifts: Shifts | None = None,
+    far: FarRows | None = None,
+    checked: Checked | None = None,
+) -> list[Worry]:
+    """What deserves attention, the gravest first; empty if nothing stands out."""
+    if model.transduction_ is None:
+        return []
+    worries = [
+        *_of_trust(model, domains),
+        *_of_classes(model, domains),
+        *_of_rows(confidence, far, checked),
+        *_of_columns(shifts),
+        *_of_fit(model),
+    ]
+    grave = {"stop": 0, "check": 1, "note": 2}
+    return sorted(worries, key=lambda worry: grave[worry.level])
+
+
+def _of_trust(model: Any, domains: Sequence[DomainRows]) -> list[Worry]:
+    found = []
+    low, high = model.estimated_accuracy_interval_
+    if len({d.width for d in domains}) > 1 and not any(d.given.any() for d in domains if not d.is_source):
+        text = "The domains have different columns, and the report was given no target label: the first labels can only "
+        found.append(Worry("stop", "Different columns", text + "be guessed from shapes. A few labels per class help most."))
+    if high - low > WIDE:
+        text = f"The true accuracy may be anywhere between {percent(low)} and {percent(high)}."
+        found.append(Worry("check", "The estimate is vague", text))
+    if "candidates disagree" in model.summary_:
+        sentence = next(part for part in model.summary_.split(". ") if "candidates disagree" in part)
+        text = f"{sentence.rstrip('.')}. Labels that depend on the method are not settled by the data."
+        found.append(Worry("check", "The methods disagree", text))
+    return found
+
+
+def _of_classes(model: Any, domains: Sequence[DomainRows]) -> list[Worry]:
+    found = []
+    absent = [clean(label, 24) for label in model.absent_classes_]
+    if absent:
+        text = f"{listing(absent)}: hardly any target row got {'this label' if len(absent) == 1 else 'one of these labels'}. "
+        text += "Right if the target lacks them; wrong if it does not."
+        found.append(Worry("check", count(len(absent), "class seems absent", "classes seem absent"), text))
+    of_source = source_proportions(domains, len(model.classes_))
+    if of_source is not None and model.target_proportions_ is not None:
+        distance = float(np.abs(model.target_proportions_ - of_source).sum()) / 2
+        if distance > OTHER_PROPORTIONS:
+            text = f"{percent(distance)} of the rows would have to change class to have the source's proportions."
+            found.append(Worry("note", "Other class proportions", text))
+    return found
+
+
+def source_proportions(domains: Sequence[DomainRows], n_classes: int) -> np.ndarray | None:
+    """Share of each class among the labelled source rows, (n_classes,); None if no labels are given."""
+    codes = [d.codes[d.codes >= 0] for d in domains if d.is_source and d.codes is not None]
+    if not codes or not sum(map(len, codes)):
+        return None
+    counts = np.bincount(np.concatenate(codes), minlength=n_classes)
+    return np.asarray(counts / counts.sum())
+
+
+def _of_rows(confidence: Confidence | None, far: FarRows | None, checked: Checked | None) -> list[Worry]:
+    found = []
+    if checked is not None and checked.n_foreign:
+        text = f"{count(checked.n_foreign, 'checked row')} belong to a class that no source has, and cannot be right."
+        found.append(Worry("check", "Classes unknown to the source", text))
+    if confidence is not None:
+        doubtful = confidence.n_rows - confidence.kept[0].n_rows
+        if doubtful > MANY * confidence.n_rows:
+            share = percent(doubtful / confidence.n_rows)
+            text = f"{count(doubtful, 'row')} ({share}) have a confidence below one half."
+            found.append(Worry("note", "Rows in doubt", text))
+    if far is not None and far.n_far > MANY * far.n_rows:
+        text = f"{percent(far.n_far / far.n_rows)} of the target rows are farther from any source row than is usual."
+        found.append(Worry("note", "Rows unlike the source", text))
+    return found
+
+
+def _of_columns(shifts: Shifts | None) -> list[Worry]:
+    apart = [] if shifts is None else [clean(c.name, 24) for c in shifts.columns if c.distance > APART]
+    if not apart:
+        return []
+    text = f"{listing(apart, 3)}: source and target hardly overlap. Is it the same quantity, in the same unit?"
+    return [Worry("check", "Columns far apart", text)]
+
+
+def _of_fit(model: Any) -> list[Worry]:
+    found = []
+    if not model.adapted_:
+        text = "The evidence was against it: the labels come from the source as it is."
+        found.append(Worry("note", "No adaptation was used", text))
+    history = model.history_
+    n_target = sum(len(labels) for labels in _values(model.transduction_))
+    if history and model.adapted_ and len(history) >= model.max_iter:
+        if history[-1]["n_changed"] > model.tol * n_target:
+            text = f"{count(history[-1]['n_changed'], 'label')} still changed in the last iteration; try a larger max_iter."
+            found.append(Worry("note", "Still moving", text))
+    return found
+
+
+def _values(given: Any) -> list[Any]:
+    return list(given.values()) if isinstance(given, dict) else [given]
+
+
+def explain_choice(candidates: Sequence[dict[str, Any]]) -> str:
+    """Why the chosen candidate was chosen."""
+    chosen = next((one for one in candidates if one["chosen"]), None)
+    if chosen is None:
+        return ""
+    best = max(candidates, key=lambda one: one["score"])
+    words = f"{name_candidate(chosen)} was chosen out of {len(candidates)}"
+    words += (
+        ": the evidence for it is the best."
+        if chosen is best
+        else f". Its score is {chosen['score']:.2f}, that of the best {best['score']:.2f}; a fit needs one that can label "
+        "all rows."
+    )
+    others = [one for one in candidates if one["candidate"] != chosen["candidate"]]
+    if others:
+        rival = max(others, key=lambda one: one["score"])
+        parts = [part for part in ("separation", "reverse", "kinship", "agreement") if chosen[part] > rival[part] + 0.005]
+        ahead = f"It is ahead in {' and '.join(_PARTS[p] for p in parts[:2])}." if parts else "It is a close call."
+        words += f" Next of another kind: {name_candidate(rival)}, {chosen['score'] - rival['score']:+.2f} apart. {ahead}"
+    return words
+
+
+def name_candidate(record: dict[str, Any]) -> str:
+    """A candidate in a few words."""
+    details = [_VIEWS.get(record["view"], str(record["view"]))]
+    if record["kernel"]:
+        details.append(f"{record['kernel']} kernel")
+    if record["masses"]:
+        details.append({"source": "the source's class masses", "free": "free class masses"}.get(record["masses"], ""))
+    return f"{record['candidate']} ({', '.join(filter(None, details))})"
+
+
+_VIEWS = {
+    "standard": "each domain scaled by itself",
+    "source": "scaled as the source",
+    "joint": "scaled together",
+    "unit": "rows of unit length",
+    "none": "not scaled",
+    "paper": "scaled as in the paper",
+}
+_PARTS = {
+    "separation": "how often near target rows share a label",
+    "reverse": "how well its labels predict the source back",
+    "kinship": "how well its view joins the domains",
+    "agreement": "how many candidates agree with it",
+}
