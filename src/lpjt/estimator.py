@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lpjt._sklearn import _fit_context
+from lpjt._sklearn import TO_CALLER, _fit_context, begin_fit, end_fit, tell_iteration, with_callbacks
 from lpjt._threads import threads
 from lpjt._warnings import TransferWarning
 from lpjt.domains import Domains, domain_name, open_rows
@@ -258,6 +258,7 @@ class LPJT(FittedModel):
         """
         return AuthorsLPJT(**{**authors_parameters(), **changes})
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, *, sample_domain: Any = None) -> "LPJT":
         """Learn projections and label the target.
@@ -283,12 +284,14 @@ class LPJT(FittedModel):
         engine = choose_engine(X, X_target)
         domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain)
         plan = self._plan(domains)
+        begin_fit(self, max_iter=plan.max_iter)
         with threads(self.n_jobs):
             outcome = fit_domains(domains, plan, engine, memory_limit=self.memory_limit, on_record=self._on_record)
         if self.verbose and outcome.trial is not None:
             print_candidates(outcome.trial.table())
         self._warn(outcome, plan, domains)
         self._keep(outcome, domains, engine)
+        end_fit(self)
         return self
 
     def fit_predict(
@@ -323,6 +326,7 @@ class LPJT(FittedModel):
         )
 
     def _on_record(self, record: dict[str, Any]) -> None:
+        tell_iteration(self)
         if self.callback is not None:
             self.callback(record)
         if self.verbose:
@@ -335,14 +339,14 @@ class LPJT(FittedModel):
     def _warn(self, outcome: Outcome, plan: Plan, domains: Domains) -> None:
         alarms = () if outcome.verdict is None else outcome.verdict.alarms
         for message in (*outcome.messages, *alarms):
-            warnings.warn(message, TransferWarning, stacklevel=4)
+            warnings.warn(message, TransferWarning, stacklevel=TO_CALLER)
         found = outcome.projections[0].shape[1]
         if isinstance(self.n_components, Integral) and found < self.n_components:
             warnings.warn(
                 f"n_components={self.n_components} is more than the number of directions of the domains; reduced to "
                 f"{found}. Ask for fewer, or give more rows or columns.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=TO_CALLER,
             )
         if outcome.n_changed is not None:
             rows = [d.X.shape[0] if s is None else len(s) for d, s in zip(domains.all, outcome.sample, strict=True)]
@@ -351,7 +355,7 @@ class LPJT(FittedModel):
                 f"after max_iter={plan.max_iter} iterations (tol={plan.tol}). Increase max_iter or tol, or accept the "
                 "last iteration.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=TO_CALLER,
             )
 
     def __sklearn_tags__(self) -> Any:

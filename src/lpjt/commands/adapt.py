@@ -13,6 +13,7 @@ from rich.table import Table
 from lpjt._warnings import readable_warnings
 from lpjt.classifiers import Propagation, make_classifier
 from lpjt.commands.output import console, one_line_errors
+from lpjt.commands.report import check_report, write_report
 from lpjt.estimator import EVIDENCE, LPJT
 from lpjt.files import SUFFIXES, FileDomain, FileError, check_output, match_columns, read_domain, write_labels
 from lpjt.search import LPJTSearch
@@ -71,6 +72,9 @@ def adapt(
     candidates: Annotated[
         bool, typer.Option("--candidates/--no-candidates", help="Try several views, masses and kernels.")
     ] = True,
+    report: Annotated[
+        Path | None, typer.Option(help="Page to write (.html): what was transferred, how far to trust it, and why.")
+    ] = None,
     search: Annotated[bool, typer.Option("--search", help=_SEARCH_HELP)] = False,
     seed: Annotated[int | None, typer.Option(help="Seed of the random numbers.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
@@ -84,6 +88,8 @@ def adapt(
     use_target_labels = target_label is not None
     with one_line_errors():
         check_output(output, [*paths, target])
+        if report is not None:
+            check_report(report)
         domains, notes = read_domains(paths, target, label, target_label, id_column)
         show_files(screen, domains, notes, use_target_labels=use_target_labels)
         model = fit(
@@ -96,10 +102,12 @@ def adapt(
         confidence = model.label_distributions_.max(axis=1)
         ids, id_name = domains[-1].ids, domains[-1].id_name or "row"
         write_labels(output, model.transduction_, confidence, ids=ids, id_name=id_name)
+        if report is not None:
+            write_report(screen, report, model, domains, use_target_labels=use_target_labels)
     show_summary(screen, model, confidence)
     if not use_target_labels:
         show_score(screen, model, domains[-1])
-    screen.print(f"Written: {output}")
+    screen.print(f"Written: {output}" + (f" and {report}" if report is not None else ""))
 
 
 def read_domains(

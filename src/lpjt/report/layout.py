@@ -49,8 +49,9 @@ def choose_rows(domains: Sequence[DomainRows], max_rows: int, seed: int) -> list
     """At most `max_rows` rows in all, drawn from each domain in proportion to its rows."""
     total = sum(d.n_rows for d in domains)
     rng = np.random.default_rng(seed)
-    share = min(1.0, max_rows / total)
-    return [np.sort(rng.permutation(d.n_rows)[: max(1, int(share * d.n_rows))]) for d in domains]
+    ends = np.cumsum([0, *(d.n_rows for d in domains)]) * min(1.0, max_rows / total)
+    sizes = np.diff(np.round(ends).astype(int))
+    return [np.sort(rng.permutation(d.n_rows)[: max(1, size)]) for d, size in zip(domains, sizes, strict=True)]
 
 
 def draw_domains(
@@ -81,9 +82,7 @@ def draw_domains(
     return Drawn(chosen, domain, panels)
 
 
-def _before(
-    rows: Sequence[Array], domains: Sequence[DomainRows], domain: Codes, layout: str, seed: int
-) -> list[Panel]:
+def _before(rows: Sequence[Array], domains: Sequence[DomainRows], domain: Codes, layout: str, seed: int) -> list[Panel]:
     if len({X.shape[1] for X in rows}) == 1:
         places = _plane(_z_scores(np.vstack(rows)), layout, seed)
         return [Panel("Before", "The rows as they were given, each column scaled to the same spread.", places)]
@@ -121,9 +120,9 @@ def _tsne(X: Array, seed: int) -> Array:
     flat = np.empty((len(X), 2))
     perplexity = min(30.0, (len(anchors) - 1) / 3)
     with np.errstate(all="ignore"):
-        flat[anchors] = TSNE(
-            init="pca", perplexity=perplexity, max_iter=ITERATIONS, random_state=seed
-        ).fit_transform(X[anchors])
+        flat[anchors] = TSNE(init="pca", perplexity=perplexity, max_iter=ITERATIONS, random_state=seed).fit_transform(
+            X[anchors]
+        )
     if len(others):
         k = min(PLACED_BY, len(anchors))
         distances, near = NearestNeighbors(n_neighbors=k).fit(X[anchors]).kneighbors(X[others])

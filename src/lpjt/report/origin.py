@@ -56,10 +56,10 @@ def _of_rows(X: Any) -> str:
     digest = hashlib.sha256(f"{X.shape} {X.dtype}".encode())
     if is_sparse(X):
         for part in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data):
-            digest.update(np.ascontiguousarray(part))
+            digest.update(np.ascontiguousarray(part).data)
     else:
         for rows in row_blocks(X):
-            digest.update(np.ascontiguousarray(X[rows]))
+            digest.update(np.ascontiguousarray(X[rows]).data)
     return digest.hexdigest()
 
 

@@ -59,7 +59,7 @@ def _collect(model: Any, domains: list[DomainRows], *, layout: str, max_rows: in
     shifts, far = compare_columns(domains), find_far_rows(model, domains)
     drawn = draw_domains(model, with_rows, max_rows=max_rows, layout=layout) if with_rows else None
     return {
-        "summary": model.summary_,
+        "how": model.summary_.partition(". ")[0].rstrip(".") + ".",  # the rest is told by the cards beside it
         "verdict": give_verdict(model),
         "estimate": sections.estimate(model, checked),
         "worries": find_worries(model, domains, confidence=confidence, shifts=shifts, far=far, checked=checked),
@@ -106,7 +106,9 @@ def environment() -> Any:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise ImportError("`jinja2` is needed to make a report. Install it with `pip install 'lpjt[report]'`.") from error
+        raise ImportError(
+            "`jinja2` is needed to make a report. Install it with `pip install 'lpjt[report]'`."
+        ) from error
     return Environment(
         loader=PackageLoader("lpjt.report", _TEMPLATES),
         autoescape=True,

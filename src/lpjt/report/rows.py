@@ -46,6 +46,7 @@ class Given:
     y_true: Any = None
     ids: Any = None
     sample_domain: Any = None
+    columns: Any = None  # names, where the rows of fit had none; one sequence, or a dict by domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def collect_rows(model: Any, given: Given) -> list[DomainRows]:
                 "sample of the rows, and the sample; or leave the rows out."
             )
     slots = _stacked(model, given) if given.sample_domain is not None else _separate(model, given)
-    return [_read(model, slot) for slot in slots]
+    return [_read(model, slot, given.columns) for slot in slots]
 
 
 def has_target(model: Any) -> bool:
@@ -90,9 +91,10 @@ def _separate(model: Any, given: Given) -> Iterator[_Slot]:
     found = model.label_distributions_
     # A stack is one target here, as nothing says which rows belong to which.
     for name in model._target_names if is_dict(found) else model._target_names[:1]:
-        parts = [_part(getattr(given, part), name, part) for part in ("X_target", "y_target", "y_true", "ids")]
+        X, y = _part(given.X_target, name, "X_target"), _part(given.y_target, name, "y_target")
+        truth, ids = _part(given.y_true, name, "y_true"), _part(given.ids, name, "ids")
         shares = _computed(_part(found, name, "distributions"))
-        yield _Slot(name, False, *parts, shares, len(shares))
+        yield _Slot(name, False, X, y, truth, ids, shares, len(shares))
 
 
 def _stacked(model: Any, given: Given) -> Iterator[_Slot]:
@@ -101,12 +103,13 @@ def _stacked(model: Any, given: Given) -> Iterator[_Slot]:
     n = given.X.shape[0] if hasattr(given.X, "shape") else len(given.X)
     for slot in split_stack(given.sample_domain, n):
         is_source = slot.side == "source"
-        parts = [_take(part, slot.rows) for part in (given.X, given.y, given.y_true, given.ids)]
+        X, y = _take(given.X, slot.rows), _take(given.y, slot.rows)
+        truth, ids = _take(given.y_true, slot.rows), _take(given.ids, slot.rows)
         found = None if is_source else np.asarray(model.label_distributions_)[slot.places]
-        yield _Slot(slot.name, is_source, *parts, found, len(slot.rows))
+        yield _Slot(slot.name, is_source, X, y, truth, ids, found, len(slot.rows))
 
 
-def _read(model: Any, slot: _Slot) -> DomainRows:
+def _read(model: Any, slot: _Slot, columns: Any) -> DomainRows:
     X = None if slot.X is None else model._open(slot.X, slot.name)
     where = "X" if slot.is_source else "X_target"
     if X is not None and X.shape[0] != slot.n_rows:
@@ -127,7 +130,7 @@ def _read(model: Any, slot: _Slot) -> DomainRows:
         given=np.array([value is not None for value in known]) if known is not None else np.zeros(slot.n_rows, bool),
         truth=_known(slot.truth, slot.n_rows, "y_true", model.classes_),
         ids=_ids(slot),
-        columns=_columns(model, slot.name),
+        columns=_columns(model, slot.name, columns),
     )
 
 
@@ -168,9 +171,19 @@ def _ids(slot: _Slot) -> Values | None:
     return ids
 
 
-def _columns(model: Any, name: str) -> Values | None:
+def _columns(model: Any, name: str, given: Any) -> Values | None:
     names, order = model._feature_names[name], model._columns[name]
-    return names if names is None or order is None else np.asarray(names)[order]
+    if names is not None:
+        return np.asarray(names) if order is None else np.asarray(names)[order]
+    named = _part(given, name, "columns")
+    if named is None:
+        return None
+    if len(named) != model._widths[name]:
+        raise ValueError(
+            f"columns has {len(named):,} names, but the domain {name!r} has {model._widths[name]:,} columns. Give one "
+            "name per column, or a dict of names by domain."
+        )
+    return np.asarray(named, dtype=object)
 
 
 def _part(given: Any, name: str, where: str) -> Any:

@@ -104,9 +104,7 @@ def _values(d: DomainRows, rows: Codes, picked: list[int]) -> list[list[str]]:
     return [[short(float(value)) for value in row] for row in cells]
 
 
-def _draw(
-    panel: Panel, where: Array, codes: Codes, domain: Codes, sources: Any, names: Sequence[str]
-) -> str:
+def _draw(panel: Panel, where: Array, codes: Codes, domain: Codes, sources: Any, names: Sequence[str]) -> str:
     root = svg(WIDTH, HEIGHT, f"{clean(panel.title)}: {panel.note} The tables of this page tell the same.", "scatter")
     groups: dict[tuple[bool, int, int], list[Any]] = defaultdict(list)
     for place, code, number, is_source in zip(where, codes, domain, sources, strict=True):
@@ -115,7 +113,8 @@ def _draw(
     layer = add(root, "g", css="points")
     for (is_target, number, code), places in sorted(groups.items()):
         kind = "target" if is_target else "source"
-        path = add(layer, "path", css=f"{kind} d{number % 6} c{code % 10 if code >= 0 else 'x'}", d=marks(places, is_target))
+        css = f"{kind} c{code % 10}" if code >= 0 else kind
+        path = add(layer, "path", css=css, d=marks(places, is_target))
         path.set("data-g", f"{number}:{code}")
     _write_names(root, where, codes, sources, names)
     return write(root)

@@ -20,6 +20,7 @@ from lpjt.report.text import clean, count, short
 MAX_CLASSES = 30  # rows of a table of classes, and of the confusion matrix
 MAX_LEGEND = 24
 N_LOOK = 12
+N_BEST = 4  # candidates in sight
 
 
 def estimate(model: Any, checked: Checked | None) -> dict[str, Any] | None:
@@ -85,7 +86,7 @@ def draw_map(
 def proportions(model: Any, domains: Sequence[DomainRows]) -> dict[str, Any]:
     """Share of each class among the source's labels and among the labels found."""
     of_source, of_target = source_proportions(domains, len(model.classes_)), np.asarray(model.target_proportions_)
-    lines = [
+    lines: list[dict[str, Any]] = [
         {
             "name": clean(label),
             "source": None if of_source is None else 100 * float(of_source[k]),
@@ -161,12 +162,15 @@ def far_rows(model: Any, far: FarRows | None) -> dict[str, Any] | None:
     return {"lines": lines, "n_far": far.n_far, "n_rows": far.n_rows}
 
 
-def candidates(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The settings that were tried, with a bar for each score."""
+def candidates(records: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The settings that were tried, with a bar for each score: all, and the best with the best of each kind."""
     if not records:
-        return []
+        return None
     top = max(record["score"] for record in records) or 1.0
-    return [{**record, "name": name_candidate(record), "bar": 100 * max(record["score"], 0) / top} for record in records]
+    lines = [{**r, "name": name_candidate(r), "bar": 100 * max(r["score"], 0) / top} for r in records]
+    first_of_kind = {line["candidate"]: line for line in reversed(lines)}.values()
+    few = [line for i, line in enumerate(lines) if i < N_BEST or line["chosen"] or line in first_of_kind]
+    return {"all": lines, "short": few}
 
 
 def iterations(model: Any) -> dict[str, Any] | None:
@@ -178,17 +182,24 @@ def iterations(model: Any) -> dict[str, Any] | None:
     def series(key: str) -> list[float]:
         return [float(record[key]) for record in history]
 
+    def first_to_last(key: str) -> str:
+        return f"{short(series(key)[0])} → {short(series(key)[-1])}"
+
     charts = [
-        ("Objective", svg.line_chart([("objective", series("objective"))], "Objective by iteration"), []),
+        ("Objective", svg.line_chart([("objective", series("objective"))], "Objective by iteration"), ""),
         (
             "Distance of the domains (MMD)",
             svg.line_chart(
                 [("of all rows", series("marginal_mmd")), ("class by class", series("conditional_mmd"))],
                 "MMD by iteration",
             ),
-            ["of all rows", "class by class, dashed"],
+            f"of all rows {first_to_last('marginal_mmd')}; dashed: class by class {first_to_last('conditional_mmd')}",
         ),
-        ("Labels changed", svg.line_chart([("labels changed", series("n_changed"))], "Labels changed by iteration"), []),
+        (
+            "Labels changed",
+            svg.line_chart([("labels changed", series("n_changed"))], "Labels changed by iteration"),
+            "",
+        ),
     ]
     keys = ("n_iter", "objective", "marginal_mmd", "conditional_mmd", "n_changed", "n_classes", "evidence")
     table = [[short(float(record[key])) for key in keys] for record in history]

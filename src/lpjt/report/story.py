@@ -82,8 +82,11 @@ def _of_trust(model: Any, domains: Sequence[DomainRows]) -> list[Worry]:
     found = []
     low, high = model.estimated_accuracy_interval_
     if len({d.width for d in domains}) > 1 and not any(d.given.any() for d in domains if not d.is_source):
-        text = "The domains have different columns, and the report was given no target label: the first labels can only "
-        found.append(Worry("stop", "Different columns", text + "be guessed from shapes. A few labels per class help most."))
+        text = (
+            "No target label was given to the report. If the fit had none either, its first labels were guessed from "
+        )
+        text += "the shapes of the domains; a few labels per class help most."
+        found.append(Worry("check", "Different columns", text))
     if high - low > WIDE:
         text = f"The true accuracy may be anywhere between {percent(low)} and {percent(high)}."
         found.append(Worry("check", "The estimate is vague", text))
@@ -98,8 +101,8 @@ def _of_classes(model: Any, domains: Sequence[DomainRows]) -> list[Worry]:
     found = []
     absent = [clean(label, 24) for label in model.absent_classes_]
     if absent:
-        text = f"{listing(absent)}: hardly any target row got {'this label' if len(absent) == 1 else 'one of these labels'}. "
-        text += "Right if the target lacks them; wrong if it does not."
+        which = "this label" if len(absent) == 1 else "one of these labels"
+        text = f"{listing(absent)}: hardly any target row got {which}. Right only if the target lacks such rows."
         found.append(Worry("check", count(len(absent), "class seems absent", "classes seem absent"), text))
     of_source = source_proportions(domains, len(model.classes_))
     if of_source is not None and model.target_proportions_ is not None:
@@ -151,10 +154,10 @@ def _of_fit(model: Any) -> list[Worry]:
         found.append(Worry("note", "No adaptation was used", text))
     history = model.history_
     n_target = sum(len(labels) for labels in _values(model.transduction_))
-    if history and model.adapted_ and len(history) >= model.max_iter:
-        if history[-1]["n_changed"] > model.tol * n_target:
-            text = f"{count(history[-1]['n_changed'], 'label')} still changed in the last iteration; try a larger max_iter."
-            found.append(Worry("note", "Still moving", text))
+    moving = history[-1]["n_changed"] if history and len(history) >= model.max_iter else 0
+    if model.adapted_ and moving > model.tol * n_target:
+        text = f"{count(moving, 'label')} still changed in the last iteration; a larger max_iter may settle them."
+        found.append(Worry("note", "Still moving", text))
     return found
 
 
@@ -172,15 +175,15 @@ def explain_choice(candidates: Sequence[dict[str, Any]]) -> str:
     words += (
         ": the evidence for it is the best."
         if chosen is best
-        else f". Its score is {chosen['score']:.2f}, that of the best {best['score']:.2f}; a fit needs one that can label "
-        "all rows."
+        else f", with a score of {chosen['score']:.2f}; that of the best is {best['score']:.2f}."
     )
     others = [one for one in candidates if one["candidate"] != chosen["candidate"]]
     if others:
         rival = max(others, key=lambda one: one["score"])
-        parts = [part for part in ("separation", "reverse", "kinship", "agreement") if chosen[part] > rival[part] + 0.005]
+        parts = [part for part in _PARTS if chosen[part] > rival[part] + 0.005]
         ahead = f"It is ahead in {' and '.join(_PARTS[p] for p in parts[:2])}." if parts else "It is a close call."
-        words += f" Next of another kind: {name_candidate(rival)}, {chosen['score'] - rival['score']:+.2f} apart. {ahead}"
+        words += f" The best of another kind is {name_candidate(rival)}: {rival['score']:.2f} against "
+        words += f"{chosen['score']:.2f}. {ahead}"
     return words
 
 

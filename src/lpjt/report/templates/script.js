@@ -45,7 +45,7 @@
         `M${panel.x[i] - s} ${panel.y[i] - s}l${w} ${w}m0 ${-w}l${-w} ${w}`).join(""));
     }
     for (const text of panel.svg.querySelectorAll(".names text")) {
-      text.style.fontSize = scale === 1 ? "" : `${(innerWidth < 704 ? 22 : 15) * scale}px`;
+      text.style.fontSize = scale === 1 ? "" : `${(innerWidth < 704 ? 25 : 17) * scale}px`;
       text.style.strokeWidth = scale === 1 ? "" : `${4 * scale}px`;
     }
     const r = 5 * scale, mistakes = document.getElementById("mistakes");
