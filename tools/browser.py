@@ -80,6 +80,8 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self._loaded = False
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} does not exist.")
         self.call("Page.navigate", url=path.resolve().as_uri())
         end = time.monotonic() + PATIENCE
         while not self._loaded:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -158,8 +159,15 @@ def main() -> None:
         for line in row.warnings:
             print(f"{row.source} to {row.target}, {row.widths[0]} to {row.widths[1]}: {line}")
     print(CLOSING)
-    if REPORT.exists():
+    if where_to_report() is None:
+        print("For a report of the first transfer as well, install jinja2: `pip install 'lpjt[report]'`.")
+    else:
         print(f"A report of the first transfer, to open in a browser: {REPORT.resolve()}")
+
+
+def where_to_report() -> Path | None:
+    """The file of the report, or None without the library that makes it."""
+    return None if find_spec("jinja2") is None else REPORT
 
 
 def collect() -> list[Transfer]:
@@ -167,10 +175,10 @@ def collect() -> list[Transfer]:
     try:
         from rich.console import Console
     except ImportError:
-        return list(run_demo(report=REPORT))
+        return list(run_demo(report=where_to_report()))
     rows = []
     with Console(stderr=True).status("Transfer 1 of 4 ...") as status:  # silent unless it is a terminal
-        for row in run_demo(report=REPORT):
+        for row in run_demo(report=where_to_report()):
             rows.append(row)
             status.update(f"Transfer {len(rows) + 1} of 4 ...")
     return rows

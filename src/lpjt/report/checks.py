@@ -34,7 +34,7 @@ def is_right(d: DomainRows, classes: Any) -> Array | None:
     """1 for a right label, 0 for a wrong one, NaN where the label is unknown or was given to fit; None for no label."""
     if d.truth is None or d.codes is None:
         return None
-    right = np.equal(to_codes(d.truth, classes), d.codes).astype(float)
+    right = np.asarray(to_codes(d.truth, classes) == d.codes, dtype=float)
     right[[value is None for value in d.truth]] = np.nan
     right[d.given] = np.nan
     return right

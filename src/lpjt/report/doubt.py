@@ -93,7 +93,7 @@ def rows_worth_a_look(model: Any, d: DomainRows, n: int, *, seed: int = 0) -> Co
     order = np.argsort(-doubt, kind="stable")
     if d.X is None or len(free) <= n:
         return free[order[:n]]
-    pool = order[: POOL * n]
+    pool = order[: max(n, min(POOL * n, len(free) // 4))]
     Z = normalize(model._embed(d.X[np.sort(free[pool])], d.name))
     pool = pool[np.argsort(free[pool])]
     clusters = KMeans(min(n, len(np.unique(Z, axis=0))), n_init=3, random_state=seed)

@@ -19,7 +19,7 @@ LAYOUTS = ("tsne", "pca")
 
 #: Rows that t-SNE lays out itself, 2 seconds on one core; others are placed among them. The cost grows faster than
 #: the rows, and a reader sees no more in more of them.
-ANCHORS = 1000
+ANCHORS = 800
 ITERATIONS = 500
 PLACED_BY = 5  # nearest anchors that place another row
 

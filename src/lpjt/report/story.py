@@ -46,13 +46,13 @@ def give_verdict(model: Any) -> Verdict:
     accuracy = model.estimated_accuracy_
     if accuracy is None:
         return Verdict("none", "No target", "There was no target to label, so only the source was learned.")
-    wrong = max(1, round(10 * (1 - accuracy)))
-    in_ten = f"About {wrong} of 10 labels are expected to be wrong."
+    wrong = max(1, round(100 * (1 - accuracy)))
+    expected = f"About {wrong} of 100 labels are expected to be wrong."
     if accuracy >= GOOD:
-        return Verdict("good", "The labels look good", f"{in_ten} Look at the doubtful rows before you rely on all.")
+        return Verdict("good", "The labels look good", f"{expected} Look at the doubtful rows before you rely on all.")
     if accuracy >= LOW_ACCURACY:
-        return Verdict("check", "Useful, with care", f"{in_ten} Use the sure rows, and check the doubtful ones.")
-    return Verdict("stop", "Do not rely on them yet", f"{in_ten} Label a few target rows by hand and fit again.")
+        return Verdict("check", "Useful, with care", f"{expected} Use the sure rows, and check the doubtful ones.")
+    return Verdict("stop", "Do not rely on them yet", f"{expected} Label a few target rows by hand and fit again.")
 
 
 def find_worries(
