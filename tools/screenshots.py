@@ -47,7 +47,7 @@ def shrink_picture(path: Path) -> None:
     from PIL import Image
 
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(128).save(path, optimize=True)
+        picture.convert("RGB").quantize(256).save(path, optimize=True)
 
 
 def main() -> None:

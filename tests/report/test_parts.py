@@ -154,6 +154,7 @@ def test_the_choice_is_explained():
     model = plain()[0]
     words = explain_choice(model.candidates_)
     assert f"out of {len(model.candidates_)}" in words
+    assert "as it is" in explain_choice(model.candidates_, adapted=False)
     assert explain_choice([]) == ""
 
 

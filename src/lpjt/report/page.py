@@ -72,7 +72,7 @@ def _collect(model: Any, domains: list[DomainRows], *, layout: str, max_rows: in
         "columns": sections.columns(shifts),
         "far": sections.far_rows(model, far),
         "candidates": sections.candidates(model.candidates_),
-        "choice": explain_choice(model.candidates_),
+        "choice": explain_choice(model.candidates_, adapted=model.adapted_),
         "iterations": sections.iterations(model),
     }
 

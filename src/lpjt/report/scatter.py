@@ -140,5 +140,6 @@ def _write_names(root: Node, where: Array, codes: Codes, sources: Any, names: Se
         near = where[mask & sources] if (mask & sources).any() else where[mask]
         middle = np.median(near, axis=0)
         x, y = near[((near - middle) ** 2).sum(axis=1).argmin()]  # a row, as the middle of two clusters is in neither
-        text = add(layer, "text", names[code], css=f"c{code % 10}", x=float(x), y=float(y) + 5, text_anchor="middle")
-        text.set("direction", "ltr")
+        anchor = "middle" if len(names[code]) < 4 or 0.2 < x / WIDTH < 0.8 else "start" if x < WIDTH / 2 else "end"
+        place = {"x": min(max(float(x), 4), WIDTH - 4), "y": min(max(float(y) + 5, 18), HEIGHT - 6)}
+        add(layer, "text", names[code], css=f"c{code % 10}", text_anchor=anchor, **place)

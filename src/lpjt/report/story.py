@@ -165,8 +165,10 @@ def _values(given: Any) -> list[Any]:
     return list(given.values()) if isinstance(given, dict) else [given]
 
 
-def explain_choice(candidates: Sequence[dict[str, Any]]) -> str:
-    """Why the chosen candidate was chosen."""
+def explain_choice(candidates: Sequence[dict[str, Any]], *, adapted: bool = True) -> str:
+    """Why the chosen candidate was chosen, or why none of the adapted ones was."""
+    if candidates and not adapted:
+        return "Hardly any of the evidence speaks for adaptation, so the labels are those of the source as it is."
     chosen = next((one for one in candidates if one["chosen"]), None)
     if chosen is None:
         return ""
