@@ -145,11 +145,11 @@ def candidates(model: Any, *, n: int = 10, ax: Any = None) -> Any:
     check_is_fitted(model)
     if not model.candidates_:
         raise ValueError("The fit tried no candidates. Fit with candidates='auto'.")
-    ax = new_axes(ax, (7.0, 4.0))
+    ax = new_axes(ax, (8.0, 4.0))
     records = model.candidates_[:n]
     shades = [SOURCE if record["chosen"] else "#B8C4D0" for record in records]
     ax.barh(range(len(records)), [record["score"] for record in records], color=shades)
-    names = [_plain(name_candidate(record)) + (" (chosen)" if record["chosen"] else "") for record in records]
+    names = [_plain(name_candidate(record), 80) + (" (chosen)" if record["chosen"] else "") for record in records]
     ax.set_yticks(range(len(records)), names)
     ax.invert_yaxis()
     ax.set_xlabel("score: evidence without target labels", fontsize=SMALL)
@@ -206,9 +206,9 @@ def _domains(model: Any, **given: Any) -> list[DomainRows]:
     return collect_rows(model, Given(**given))
 
 
-def _plain(name: Any) -> str:
+def _plain(name: Any, longest: int = 40) -> str:
     """A name that matplotlib does not read as mathematics or hide from a legend."""
-    return clean(name, 40).replace("$", r"\$").replace("_", "\u2009_", 1 if str(name).startswith("_") else 0)
+    return clean(name, longest).replace("$", r"\$").replace("_", "\u2009_", 1 if str(name).startswith("_") else 0)
 
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:

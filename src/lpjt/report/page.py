@@ -16,7 +16,7 @@ from lpjt.report.layout import LAYOUTS, draw_domains
 from lpjt.report.palette import CLASS_COLOURS_DARK, CLASS_COLOURS_LIGHT
 from lpjt.report.rows import DomainRows, Given, collect_rows, has_target
 from lpjt.report.shift import compare_columns, find_far_rows
-from lpjt.report.story import explain_choice, find_worries, give_verdict
+from lpjt.report.story import explain_choice, find_worries, give_verdict, how_labelled
 
 _TEMPLATES = "templates"
 
@@ -59,7 +59,7 @@ def _collect(model: Any, domains: list[DomainRows], *, layout: str, max_rows: in
     shifts, far = compare_columns(domains), find_far_rows(model, domains)
     drawn = draw_domains(model, with_rows, max_rows=max_rows, layout=layout) if with_rows else None
     return {
-        "how": model.summary_.partition(". ")[0].rstrip(".") + ".",  # the rest is told by the cards beside it
+        "how": how_labelled(model),
         "verdict": give_verdict(model),
         "estimate": sections.estimate(model, checked),
         "worries": find_worries(model, domains, confidence=confidence, shifts=shifts, far=far, checked=checked),

@@ -19,6 +19,9 @@ GOOD = 0.85
 #: An interval of more than this width is called wide; a share of rows above this is worth a line.
 WIDE, MANY = 0.3, 0.05
 
+#: Parts of the evidence that differ by less than this are taken to be equal.
+CLOSE = 0.005
+
 #: Distance of the distributions of a column above which its two histograms hardly overlap.
 APART = 0.8
 
@@ -53,6 +56,11 @@ def give_verdict(model: Any) -> Verdict:
     if accuracy >= LOW_ACCURACY:
         return Verdict("check", "Useful, with care", f"{expected} Use the sure rows, and check the doubtful ones.")
     return Verdict("stop", "Do not rely on them yet", f"{expected} Label a few target rows by hand and fit again.")
+
+
+def how_labelled(model: Any) -> str:
+    """The first sentence of the summary: the others are told by the verdict and by the worries."""
+    return str(model.summary_).partition(". ")[0].rstrip(".") + "."
 
 
 def find_worries(
@@ -172,21 +180,18 @@ def explain_choice(candidates: Sequence[dict[str, Any]], *, adapted: bool = True
     chosen = next((one for one in candidates if one["chosen"]), None)
     if chosen is None:
         return ""
-    best = max(candidates, key=lambda one: one["score"])
-    words = f"{name_candidate(chosen)} was chosen out of {len(candidates)}"
-    words += (
-        ": the evidence for it is the best."
-        if chosen is best
-        else f", with a score of {chosen['score']:.2f}; that of the best is {best['score']:.2f}."
-    )
+    words = f"{name_candidate(chosen)} was chosen out of {len(candidates)}: of the candidates that adapt, the evidence "
+    words += "for it is the best."
     others = [one for one in candidates if one["candidate"] != chosen["candidate"]]
-    if others:
-        rival = max(others, key=lambda one: one["score"])
-        parts = [part for part in _PARTS if chosen[part] > rival[part] + 0.005]
-        ahead = f"It is ahead in {' and '.join(_PARTS[p] for p in parts[:2])}." if parts else "It is a close call."
-        words += f" The best of another kind is {name_candidate(rival)}: {rival['score']:.2f} against "
-        words += f"{chosen['score']:.2f}. {ahead}"
-    return words
+    if not others:
+        return words
+    rival = max(others, key=lambda one: one["score"])
+    words += f" The best without adaptation is {name_candidate(rival)}, with a score of {rival['score']:.2f} against "
+    words += f"{chosen['score']:.2f}."
+    ahead = [said for part, said in _PARTS.items() if chosen[part] > rival[part] + CLOSE]
+    if ahead:
+        return f"{words} The chosen one is ahead in {' and '.join(ahead[:2])}."
+    return f"{words} The two are close, and both take part in the labels."
 
 
 def name_candidate(record: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-from lpjt.report.story import find_worries, give_verdict
+from lpjt.report.story import find_worries, give_verdict, how_labelled
 from lpjt.report.text import percent
 
 #: Works on light and dark notebooks: no colour of its own but the line at its side.
@@ -23,4 +23,4 @@ def summary_html(model: Any) -> str:
     )
     items = f"<ul style='margin:.3em 0 0;padding-left:1.2em'>{worries}</ul>" if worries else ""
     style = _STYLE.format(line=_LINES[verdict.level])
-    return f'<div role="note" style="{style}"><b>{head}</b><br>{escape(model.summary_)}{items}</div>'
+    return f'<div role="note" style="{style}"><b>{head}</b><br>{escape(how_labelled(model))}{items}</div>'
