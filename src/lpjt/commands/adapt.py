@@ -12,7 +12,7 @@ from rich.table import Table
 
 from lpjt._warnings import readable_warnings
 from lpjt.classifiers import Propagation, make_classifier
-from lpjt.commands.output import console, one_line_errors
+from lpjt.commands.output import console, one_line_errors, progress_console
 from lpjt.commands.report import check_report, write_report
 from lpjt.estimator import EVIDENCE, LPJT
 from lpjt.files import SUFFIXES, FileDomain, FileError, check_output, match_columns, read_domain, write_labels
@@ -103,7 +103,7 @@ def adapt(
         ids, id_name = domains[-1].ids, domains[-1].id_name or "row"
         write_labels(output, model.transduction_, confidence, ids=ids, id_name=id_name)
         if report is not None:
-            write_report(screen, report, model, domains, use_target_labels=use_target_labels)
+            write_report(report, model, domains, use_target_labels=use_target_labels, quiet=quiet)
     show_summary(screen, model, confidence)
     if not use_target_labels:
         show_score(screen, model, domains[-1])
@@ -146,7 +146,7 @@ def fit(
     y: Any = {name: domain.y for name, domain in zip(names, sources, strict=True)}
     if len(sources) == 1:
         X, y = sources[0].X, sources[0].y
-    with readable_warnings() as lines, screen.status("Adapting ...") as status:
+    with readable_warnings() as lines, progress_console(quiet=screen.quiet).status("Adapting ...") as status:
 
         def progress(record: Any) -> None:
             status.update(describe(record))

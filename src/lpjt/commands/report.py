@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
+from lpjt.commands.output import progress_console
 from lpjt.estimator import LPJT
 from lpjt.files import FileDomain, FileError
 from lpjt.report.page import check_path
@@ -24,33 +23,33 @@ def check_report(path: Path, *, overwrite: bool = False) -> None:
 
 
 def write_report(
-    screen: Console,
     path: Path,
     model: LPJT,
     domains: Sequence[FileDomain],
     *,
     use_target_labels: bool = False,
+    quiet: bool = False,
     overwrite: bool = False,
 ) -> None:
     """Write the page of a fit on files, the sources first and the target last.
 
     Parameters
     ----------
-    screen : Console
-        Shows progress on a terminal.
     path : Path
     model : LPJT
         Fitted on the rows of `domains`.
     domains : sequence of FileDomain
     use_target_labels : bool
         Whether the target's labels were given to the fit; otherwise they check it.
+    quiet : bool
+        Whether to show no progress.
     overwrite : bool
         Whether an existing page is replaced.
     """
     *sources, target = domains
     names = list(model._source_names)
     columns = {name: d.feature_names for name, d in zip([*names, *model._target_names], domains, strict=True)}
-    with screen.status("Writing the report ..."):
+    with progress_console(quiet=quiet).status("Writing the report ..."):
         model.report(
             path,
             X=_by_name(names, [d.X for d in sources]),
