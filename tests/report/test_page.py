@@ -221,3 +221,40 @@ def test_a_notebook_shows_the_verdict_above_the_diagram():
     assert model._repr_mimebundle_()["text/html"].startswith("<div")
     fresh = type(model)()
     assert "estimated accuracy" not in fresh._repr_html_()
+
+
+def test_columns_in_another_order_keep_their_names_and_values():
+    pandas = pytest.importorskip("pandas", reason="frames need pandas")
+    X, y, X_target, _ = shifted_pair(width=3)
+    frame, other = (
+        pandas.DataFrame(X, columns=list("abc")),
+        pandas.DataFrame(X_target[:, [2, 0, 1]], columns=list("cab")),
+    )
+    found = points(fit(frame, y, other, candidates=None).report(X=frame, y=y, X_target=other))
+    row = found["domain"].index(1)
+    for name, value in zip(found["columns"][1], found["values"][row], strict=True):
+        assert float(value) == pytest.approx(other.loc[int(found["ids"][row]), name], rel=1e-3)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_few_columns_are_drawn(width):
+    X, y, X_target, _ = shifted_pair(width=width)
+    page = fit(X, y, X_target, candidates=None).report(X=X, y=y, X_target=X_target)
+    assert "map" in sections(page)
+
+
+def test_few_rows_and_many_classes_have_a_page():
+    X, y, X_target, y_target = shifted_pair(n_source=160, n_target=120, n_classes=40, width=30)
+    page = fit(X, y, X_target, candidates=None).report(X=X, y=y, X_target=X_target, y_true=y_target)
+    words = read(page)[1]
+    assert "and 16 more" in words
+    assert "10 smaller classes are not shown" in words
+    small = fit(X[[0, 1, 40, 41]], y[[0, 1, 40, 41]], X_target[:3], candidates=None)
+    assert "map" in sections(small.report(X=X[[0, 1, 40, 41]], y=y[[0, 1, 40, 41]], X_target=X_target[:3]))
+
+
+def test_dask_rows_are_refused_with_the_remedy():
+    dask_array = pytest.importorskip("dask.array", reason="lazy rows need dask")
+    model, X, *_ = plain()
+    with pytest.raises(ValueError, match=r"X is a Dask collection.* or leave the rows out"):
+        model.report(X=dask_array.from_array(X))

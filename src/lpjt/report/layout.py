@@ -85,7 +85,9 @@ def draw_domains(
 def _before(rows: Sequence[Array], domains: Sequence[DomainRows], domain: Codes, layout: str, seed: int) -> list[Panel]:
     if len({X.shape[1] for X in rows}) == 1:
         places = _plane(_z_scores(np.vstack(rows)), layout, seed)
-        return [Panel("Before", "The rows as they were given, each column scaled to the same spread.", places)]
+        note = "The rows as they were given, each column scaled to the same spread."
+        note += " With so few columns, t-SNE is not needed." if rows[0].shape[1] < 3 else ""
+        return [Panel("Before", note, places)]
     panels = []
     for number, (X, d) in enumerate(zip(rows, domains, strict=True)):
         places = np.full((len(domain), 2), np.nan)
@@ -103,7 +105,7 @@ def _z_scores(X: Array) -> Array:
 def _plane(X: Array, layout: str, seed: int) -> Array:
     """Places of rows in the unit square."""
     reduced = _reduce(X, seed)
-    flat = reduced[:, :2] if layout == "pca" or len(X) < 10 else _tsne(reduced, seed)
+    flat = reduced[:, :2] if layout == "pca" or len(X) < 10 or reduced.shape[1] < 3 else _tsne(reduced, seed)
     if flat.shape[1] < 2:
         flat = np.column_stack([flat[:, 0], np.zeros(len(flat))])
     low, high = np.quantile(flat, [0.002, 0.998], axis=0)  # a far row must not shrink all others to a dot
