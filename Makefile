@@ -7,7 +7,8 @@ WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust results conformance figures docs clean
+.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust results conformance figures \
+	screenshots docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -21,7 +22,7 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP)  ## transfer labels between two sets of digits and print the accuracy
+demo: $(STAMP)  ## transfer labels between two sets of digits and print the accuracy; a report in lpjt-demo.html
 	@$(BIN)/lpjt demo
 
 test: $(STAMP)  ## run the tests but the slow ones (LPJT_DATA=DIRECTORY for those on real data; ARGS='-k graphs' to choose)
@@ -78,6 +79,9 @@ results: $(STAMP)  ## docs/results.md: runs what is not stored yet (needs LPJT_D
 # Without fig-landmarks: its photographs belong to their data set.
 figures: $(STAMP)  ## the paper's figures, in docs/figures (needs LPJT_DATA)
 	$(BIN)/lpjt reproduce fig-sensitivity fig-convergence fig-embedding -o docs/figures --jobs 2
+
+screenshots: $(STAMP)  ## pictures of reports, in docs/figures (needs Chromium; LPJT_DATA for amazon to webcam)
+	$(BIN)/python tools/screenshots.py
 
 docs: $(STAMP)  ## the documentation, in docs/_build
 	$(BIN)/python -m sphinx -W -q -b html docs docs/_build

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "lpjt"
-MODULES = ("lpjt", "lpjt.baselines", "lpjt.classifiers", "lpjt.datasets", "lpjt.kernels", "lpjt.onnx", "lpjt.saving")
+MODULES = (
+    "lpjt",
+    "lpjt.baselines",
+    "lpjt.classifiers",
+    "lpjt.datasets",
+    "lpjt.kernels",
+    "lpjt.onnx",
+    "lpjt.plot",
+    "lpjt.saving",
+)
 
 #: What pyright says of a class whose base it does not know.
 OF_BASES = ("Type of metaclass unknown", "Type of base class")

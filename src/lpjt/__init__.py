@@ -53,6 +53,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         value: Any = version("lpjt")  # pyproject.toml has it
+    elif name == "plot":
+        value = import_module("lpjt.plot")
     elif name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     else:

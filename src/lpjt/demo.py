@@ -10,6 +10,8 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,6 +24,7 @@ from lpjt.datasets.bundled import Digits, load_mnist, load_uci, shrink
 from lpjt.estimator import LPJT
 
 UNLABELLED = -1
+REPORT = Path("lpjt-demo.html")  # in the directory in which the demonstration is run
 HEADINGS = ("transfer", "rows", "widths", "target labels", "without adaptation, %", "LPJT, %", "seconds")
 CLOSING = """\
 Accuracy on the target rows whose label was withheld. Without adaptation, 1-NN takes the label of the nearest
@@ -57,7 +60,9 @@ class Transfer:
         )
 
 
-def run_demo(*, max_rows: int | None = None, n_labels_per_class: int = 3, seed: int = 0) -> Iterator[Transfer]:
+def run_demo(
+    *, max_rows: int | None = None, n_labels_per_class: int = 3, seed: int = 0, report: Path | None = None
+) -> Iterator[Transfer]:
     """Run the four transfers, one at a time.
 
     Parameters
@@ -68,12 +73,14 @@ def run_demo(*, max_rows: int | None = None, n_labels_per_class: int = 3, seed: 
         Number of labelled target rows per class when the widths differ.
     seed : int
         Seed of the draws and of the fits.
+    report : Path, optional
+        Where to write the report of the first transfer.
     """
     rng = np.random.default_rng(seed)
     uci, mnist = (draw(digits, max_rows, rng) for digits in (load_uci(), load_mnist()))
     small = shrink(mnist)
-    for source, target in ((uci, small), (small, uci)):
-        yield transfer(source, target, given=np.zeros(len(target.y), dtype=bool), seed=seed)
+    for source, target, page in ((uci, small, report), (small, uci, None)):
+        yield transfer(source, target, given=np.zeros(len(target.y), dtype=bool), seed=seed, report=page)
     for source, target in ((uci, mnist), (mnist, uci)):
         yield transfer(source, target, given=choose_rows(target.y, n_labels_per_class, rng), seed=seed)
 
@@ -94,7 +101,9 @@ def choose_rows(y: np.ndarray, n_per_class: int, rng: np.random.Generator) -> np
     return chosen
 
 
-def transfer(source: Digits, target: Digits, *, given: np.ndarray, seed: int = 0) -> Transfer:
+def transfer(
+    source: Digits, target: Digits, *, given: np.ndarray, seed: int = 0, report: Path | None = None
+) -> Transfer:
     """Label `target` without and with adaptation; `given` is the mask of the target labels that may be used."""
     y_target = np.where(given, target.y, UNLABELLED)
     baselines = label_target_alone(target.X, y_target) if given.any() else label_by_neighbour(source, target)
@@ -102,6 +111,10 @@ def transfer(source: Digits, target: Digits, *, given: np.ndarray, seed: int = 0
     with readable_warnings() as lines:
         model = LPJT(random_state=seed).fit(source.X, source.y, target.X, y_target if given.any() else None)
     seconds = time.perf_counter() - start
+    if report is not None:
+        title = f"{source.name} digits to {target.name} digits"
+        rows = {"X": source.X, "y": source.y, "X_target": target.X, "y_true": target.y}
+        model.report(report, **rows, title=title, command="lpjt demo", overwrite=True)
 
     def score(labels: np.ndarray) -> float:
         return 100 * float(np.mean(labels[~given] == target.y[~given]))
@@ -146,6 +159,15 @@ def main() -> None:
         for line in row.warnings:
             print(f"{row.source} to {row.target}, {row.widths[0]} to {row.widths[1]}: {line}")
     print(CLOSING)
+    if where_to_report() is None:
+        print("For a report of the first transfer as well, install jinja2: `pip install 'lpjt[report]'`.")
+    else:
+        print(f"A report of the first transfer, to open in a browser: {REPORT.resolve()}")
+
+
+def where_to_report() -> Path | None:
+    """The file of the report, or None without the library that makes it."""
+    return None if find_spec("jinja2") is None else REPORT
 
 
 def collect() -> list[Transfer]:
@@ -153,10 +175,10 @@ def collect() -> list[Transfer]:
     try:
         from rich.console import Console
     except ImportError:
-        return list(run_demo())
+        return list(run_demo(report=where_to_report()))
     rows = []
-    with Console().status("Transfer 1 of 4 ...") as status:
-        for row in run_demo():
+    with Console(stderr=True).status("Transfer 1 of 4 ...") as status:  # silent unless it is a terminal
+        for row in run_demo(report=where_to_report()):
             rows.append(row)
             status.update(f"Transfer {len(rows) + 1} of 4 ...")
     return rows

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lpjt._sklearn import _fit_context
+from lpjt._sklearn import TO_CALLER, _fit_context, begin_fit, end_fit, tell_iteration, with_callbacks
 from lpjt._threads import threads
 from lpjt._warnings import TransferWarning
 from lpjt.domains import Domains
@@ -88,9 +88,9 @@ class LPJT(FittedModel):
         tried, to test for a shift first and not to adapt if there is none. Neither uses a target label.
     n_coordinates : int, "auto" or None, default="auto"
         Number of principal directions of the rows in which the projections are sought. None keeps all that the rows
-        span. "auto" keeps those that hold 99.9 % of the mean square, and at most 512 (or four times the components) in
-        domains of more than 20,000 rows and with a kernel. Sparse domains of more than 2**26 entries, zeros included,
-        have at most 256 (or four times the components).
+        span. "auto" keeps those that hold 99.9 % of the mean square, at least four times the components, and at most
+        512 (or four times the components) in domains of more than 20,000 rows and with a kernel. Sparse domains of
+        more than 2**26 entries, zeros included, have at most 256 (or four times the components).
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
         95 % of the neighbours in the tests. "auto" is exact up to 10,000 rows per domain.
@@ -258,6 +258,7 @@ class LPJT(FittedModel):
         """
         return AuthorsLPJT(**{**authors_parameters(), **changes})
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
@@ -295,12 +296,14 @@ class LPJT(FittedModel):
         engine = choose_engine(X, X_target)
         domains = engine.open(X, y, X_target, y_target, sample_domain=sample_domain, sample_weight=sample_weight)
         plan = self._plan(domains)
+        begin_fit(self, max_iter=plan.max_iter)
         with threads(self.n_jobs):
             outcome = fit_domains(domains, plan, engine, memory_limit=self.memory_limit, on_record=self._on_record)
         if self.verbose and outcome.trial is not None:
             print_candidates(outcome.trial.table())
         self._warn(outcome, plan, domains)
         self._keep(outcome, domains, engine)
+        end_fit(self)
         return self
 
     def fit_predict(self, X: Any, y: Any, X_target: Any = None, y_target: Any = None, **of_rows: Any) -> Any:
@@ -329,6 +332,7 @@ class LPJT(FittedModel):
         )
 
     def _on_record(self, record: dict[str, Any]) -> None:
+        tell_iteration(self)
         if self.callback is not None:
             self.callback(record)
         if self.verbose:
@@ -341,14 +345,14 @@ class LPJT(FittedModel):
     def _warn(self, outcome: Outcome, plan: Plan, domains: Domains) -> None:
         alarms = () if outcome.verdict is None else outcome.verdict.alarms
         for message in (*outcome.messages, *alarms):
-            warnings.warn(message, TransferWarning, stacklevel=4)
+            warnings.warn(message, TransferWarning, stacklevel=TO_CALLER)
         found = outcome.projections[0].shape[1]
         if isinstance(self.n_components, Integral) and found < self.n_components:
             warnings.warn(
                 f"n_components={self.n_components} is more than the number of directions of the domains; reduced to "
                 f"{found}. Ask for fewer, or give more rows or columns.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=TO_CALLER,
             )
         if outcome.n_changed is not None:
             rows = [d.X.shape[0] if s is None else len(s) for d, s in zip(domains.all, outcome.sample, strict=True)]
@@ -357,7 +361,7 @@ class LPJT(FittedModel):
                 f"after max_iter={plan.max_iter} iterations (tol={plan.tol}). Increase max_iter or tol, or accept the "
                 "last iteration.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=TO_CALLER,
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -2,15 +2,17 @@
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from lpjt._sklearn import CallbackSupportMixin
 from lpjt._threads import threads
 from lpjt._typing import Array, Codes, Values
 from lpjt._warnings import TransferWarning
@@ -22,10 +24,14 @@ from lpjt.engines import is_lazy
 from lpjt.fitting import Engine, Outcome
 from lpjt.fitting.whole import embed_block
 from lpjt.likeness import Likeness, likeness_to
+from lpjt.report import make_report, summary_html
+from lpjt.report.rows import Given
 from lpjt.saving import save
 
 
-class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class FittedModel(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
     """The scikit-learn methods of `LPJT` that need a fit, and the attributes that a fit sets."""
 
     n_jobs: int | None
@@ -166,6 +172,84 @@ class FittedModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierM
                 raise ValueError(f"sample_weight has shape {sample_weight.shape}, but X has {len(found)} rows.")
             sample_weight = sample_weight[scored]
         return float(accuracy_score(labels.values[scored], found[scored], sample_weight=sample_weight))
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        X: Any = None,
+        y: Any = None,
+        X_target: Any = None,
+        y_target: Any = None,
+        y_true: Any = None,
+        ids: Any = None,
+        columns: Any = None,
+        sample_domain: Any = None,
+        title: str | None = None,
+        command: str | None = None,
+        files: Sequence[str | os.PathLike[str]] = (),
+        layout: str = "tsne",
+        max_rows: int = 5000,
+        overwrite: bool = False,
+    ) -> str:
+        """One page of HTML that tells what the fit did, how far to trust it, and what to do next; needs jinja2.
+
+        The model does not keep rows. Without them, the page has what the fit kept: estimate, classes, confidence,
+        candidates, iterations. With the rows of `fit`, it also draws both domains before and after, tells which rows
+        and columns shifted, and which rows to label next. The page needs no network and is one file.
+
+        Parameters
+        ----------
+        path : path, default=None
+            File to write, whole or not at all. An existing one is kept, with an error, unless `overwrite`.
+        X, y, X_target, y_target, sample_domain
+            As they were given to `fit`; each may be left out. Rows of `y_target` are not scored.
+        y_true : labels, (n_target,), or dict, default=None
+            Labels of target rows that `fit` was not given, for a score and a confusion matrix; missing ones are marked
+            as in `y_target`. With `sample_domain`, one per row of the stack.
+        ids : array, (n_target,), or dict, default=None
+            Names of the target rows. Without them, the index of a frame, or the numbers of the rows from 0. With
+            `sample_domain`, one per row of the stack.
+        columns : sequence, (width,), or dict by domain, default=None
+            Names of the columns, where the rows of `fit` had none.
+        title : str, default=None
+            Title of the page; the names of the domains by default.
+        command : str, default=None
+            What repeats the fit; a statement of Python by default.
+        files : sequence of paths, default=()
+            Files whose checksums the page shows.
+        layout : {"tsne", "pca"}, default="tsne"
+            How rows are laid out in the drawings. "pca" is faster.
+        max_rows : int, default=5000
+            Rows that are drawn, all domains together; more are sampled, and the page says so.
+        overwrite : bool, default=False
+            Whether an existing file is replaced.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        given = Given(X, y, X_target, y_target, y_true, ids, sample_domain, columns)
+        return make_report(
+            self,
+            path,
+            given=given,
+            title=title,
+            command=command,
+            files=files,
+            layout=layout,
+            max_rows=max_rows,
+            overwrite=overwrite,
+        )
+
+    def _html_repr(self) -> str:
+        """scikit-learn's diagram, below what a fitted model says first."""
+        diagram: str = estimator_html_repr(self)
+        return summary_html(self) + diagram if hasattr(self, "summary_") else diagram
+
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
 
     @property
     def _n_features_out(self) -> int:

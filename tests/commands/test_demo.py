@@ -83,3 +83,17 @@ def test_without_mlxtend_one_line_says_what_to_install(monkeypatch, capsys):
         demo.main()
     assert stopped.value.code == 1
     assert capsys.readouterr().err.endswith("Install it with `pip install 'lpjt[demo]'`.\n")
+
+
+def test_the_demonstration_ends_with_a_report_and_says_where(monkeypatch, tmp_path, capsys):
+    pytest.importorskip("jinja2", reason="reports need jinja2")
+    monkeypatch.chdir(tmp_path)
+    run = demo.run_demo
+    monkeypatch.setattr(demo, "run_demo", lambda *, report: run(max_rows=150, report=report))
+    demo.main()
+    page = tmp_path / "lpjt-demo.html"
+    shown = "".join(capsys.readouterr().out.split())  # a terminal may break the line
+    assert "".join(str(page).split()) in shown
+    assert "UCI digits to MNIST digits" in page.read_text(encoding="utf-8")
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    assert demo.where_to_report() is None

@@ -156,6 +156,23 @@ def target_proportions(lpjt):
         assert lpjt.models[-1].target_proportions == name
 
 
+@CASES.prove("adapt", "--report")
+def report(lpjt):
+    """The page has the names of the files, of the columns and of the rows; an existing page is kept."""
+    lpjt.write("named.csv", shift=0.5, seed=1, id=[f"plate {i}" for i in range(30)])
+    lpjt.adapt(target="named.csv")
+    assert not list(lpjt.folder.glob("*.html"))
+    lpjt.adapt("--report", "page.html", target="named.csv")
+    page = lpjt.read("page.html")
+    for words in ("source to named", "plate 7", hashlib.sha256((lpjt.folder / "named.csv").read_bytes()).hexdigest()):
+        assert words in page
+    (lpjt.folder / "page.html").write_text("mine")
+    refused = lpjt("adapt", "source.csv", "named.csv", "-o", "again.csv", "--report", "page.html", code=2)
+    assert "page.html: this report exists and was kept" in refused.stderr
+    assert (lpjt.folder / "page.html").read_text() == "mine"
+    assert not (lpjt.folder / "again.csv").exists()
+
+
 @CASES.prove("adapt", "--candidates")
 def candidates(lpjt):
     shown = lpjt("adapt", "source.csv", "target.csv", "-o", "labels.csv", "--force", "--candidates").stdout

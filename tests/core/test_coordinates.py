@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from lpjt.core import alternation, coordinates
-from lpjt.core.coordinates import Coordinates, span_basis, to_coordinates
+from lpjt.core.coordinates import Coordinates, principal_basis, span_basis, to_coordinates
 from lpjt.core.scaling import Scaling, fit_scaling, scale_rows
 from toys import blobs, nearest_mean, plain_scaling, raw_rows, settings
 
@@ -239,3 +239,15 @@ def test_default_width_of_a_kernel():
     stacked = np.vstack(X)
     squared = ((stacked[:, None] - stacked) ** 2).sum(axis=2)
     assert_allclose(coordinates.default_kernel_width(X), 1 / squared.mean(), rtol=1e-10)
+
+
+def test_a_common_part_of_all_rows_does_not_hide_their_differences():
+    rng = np.random.default_rng(0)
+    rows = np.hstack([np.full((60, 1), 1000.0), rng.normal(size=(60, 5))])
+    one = principal_basis([rows], [Scaling()], kept=0.999)
+    assert one.shape == (6, 1)
+    several = principal_basis([rows], [Scaling()], kept=0.999, least=4)
+    assert several.shape == (6, 4)
+    assert principal_basis([rows], [Scaling()], kept=0.999, least=9) is None  # all that there are
+    flat = np.hstack([rows[:, :3], rows[:, 1:2], rows[:, 2:3]])  # two columns twice: only three directions
+    assert principal_basis([flat], [Scaling()], kept=0.999, least=5).shape == (5, 3)

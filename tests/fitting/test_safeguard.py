@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from lpjt import Propagation
+from lpjt import LPJT, Propagation
 from lpjt.fitting import adapt
 from lpjt.selection import evidence
 from problems import masked, one_setting, shifted_pair, widened
@@ -184,3 +184,14 @@ def test_sources_of_any_width_are_learned_each_by_itself():
     assert model._predictors["b"].rows.shape == (100, 16)
     for name in sources:
         assert np.mean(model.predict(sources[name], name) == labels[name]) > 0.9
+
+
+def test_after_a_collapse_of_the_whole_fit_the_consensus_is_returned(monkeypatch):
+    X, y, X_target, y_target = shifted_pair()
+    monkeypatch.setattr("lpjt.fitting.adapt._best_iteration", lambda candidate: None)
+    with pytest.warns(UserWarning, match="labels of the consensus of the candidates are returned"):
+        model = LPJT(random_state=0).fit(X, y, X_target)
+    assert model.adapted_ is False
+    assert model.history_
+    assert model.candidates_
+    assert np.mean(model.transduction_ == y_target) > 0.9

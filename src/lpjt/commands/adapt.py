@@ -8,6 +8,7 @@ import typer
 from lpjt.commands._adapt_files import read_inputs
 from lpjt.commands._adapt_fit import fit
 from lpjt.commands._adapt_json import describe_inputs, describe_run, to_json
+from lpjt.commands._adapt_report import write_report
 from lpjt.commands._adapt_request import Request
 from lpjt.commands._adapt_show import show_inputs, show_run
 from lpjt.commands.output import console, one_line_errors
@@ -147,13 +148,21 @@ def adapt(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary in JSON, and nothing else.", rich_help_panel=_RESULTS)
     ] = False,
+    model_file: Annotated[
+        Path | None,
+        typer.Option("--model", help="Keep the model in this file, for `lpjt predict`.", rich_help_panel=_RESULTS),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Page to write (.html): what was transferred, how far to trust it, and why.", rich_help_panel=_RESULTS
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Show what was found in the files, and stop.", rich_help_panel=_RESULTS),
     ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Overwrite an existing output.", rich_help_panel=_RESULTS)
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=_RESULTS)] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.", rich_help_panel=_RESULTS)
     ] = False,
@@ -172,9 +181,14 @@ def adapt(
             return
         run = fit(screen, request, inputs)
         write_columns(request.output, run.output_columns())
-        # What else is made of a finished fit goes here: `run` has the model, the table adapter and the domains.
+        if request.model_file is not None:
+            run.fitted.save(request.model_file, overwrite=request.force)
+        if request.report is not None:
+            write_report(request.report, run)
     show_run(screen, run)
     if request.as_json:
         print(to_json(describe_run(run)))
-    if request.output != STDOUT:
-        screen.print(f"Written: {request.output}")
+    written = [request.output, request.model_file, request.report]
+    names = [str(path) for path in written if path is not None and path != STDOUT]
+    if names:
+        screen.print(f"Written: {', '.join(names)}")

@@ -15,6 +15,11 @@ def console(*, quiet: bool = False, stderr: bool = False) -> Console:
     return Console(quiet=quiet, stderr=stderr, highlight=False, markup=False, soft_wrap=False)
 
 
+def progress_console(*, quiet: bool = False) -> Console:
+    """A console on standard error for progress, which is silent if `quiet` or if nobody sees it."""
+    return Console(stderr=True, quiet=quiet or not sys.stderr.isatty(), highlight=False, markup=False)
+
+
 @contextmanager
 def one_line_errors() -> Iterator[None]:
     """Turn errors that a user can correct into one line on standard error and exit status 2, warnings into one line."""

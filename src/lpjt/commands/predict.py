@@ -8,10 +8,11 @@ import numpy as np
 import typer
 
 from lpjt.commands.output import console, one_line_errors
-from lpjt.files import FileDomain, FileError, check_output, read_domain, write_labels
+from lpjt.files import STDOUT, FileDomain, FileError, check_output, read_domain, write_labels
 from lpjt.files.domain import quote_names
 from lpjt.saving import load
 from lpjt.saving.describe import inner_model
+from lpjt.tables import TableAdapter
 
 
 def predict(
@@ -19,7 +20,10 @@ def predict(
         Path, typer.Argument(metavar="MODEL", help="File of `lpjt adapt --model` or `model.save`.", show_default=False)
     ],
     new: Annotated[Path, typer.Argument(help="File with rows to label.", show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write: .csv, .tsv or .parquet.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json; - prints csv."),
+    ],
     proba: Annotated[bool, typer.Option("--proba", help="Write a column with the probability of each class.")] = False,
     domain: Annotated[
         str, typer.Option(help="Domain that the rows belong to: target, source, or the name of one of several.")
@@ -31,18 +35,22 @@ def predict(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
     """Label the rows of NEW by the model in MODEL."""
-    screen = console(quiet=quiet)
+    screen = console(quiet=quiet, stderr=output == STDOUT)
     with one_line_errors():
-        check_output(output, [model_file, new])
-        if output.exists() and not force:
-            raise FileError(f"{output} exists and was kept. Choose another name, or replace it with --force.")
+        check_output(output, [model_file, new], force=force)
         model = load(model_file)
         rows, left_out = read_rows(new, model, domain, id_column)
         distributions = np.asarray(model.predict_proba(rows.X, domain=domain))
-        labels, names = model.classes_[distributions.argmax(axis=1)], [str(label) for label in model.classes_]
-        columns = {f"probability_{name}": distributions[:, i] for i, name in enumerate(names)} if proba else None
-        ids, id_name = rows.ids, rows.id_name or "row"
-        write_labels(output, labels, distributions.max(axis=1), ids=ids, id_name=id_name, probabilities=columns)
+        labels = model.classes_[distributions.argmax(axis=1)]
+        write_labels(
+            output,
+            labels,
+            distributions.max(axis=1),
+            ids=rows.ids,
+            id_name=rows.id_name or "row",
+            classes=model.classes_.tolist(),
+            distributions=distributions if proba else None,
+        )
     if left_out:
         screen.print(f"{new.name}: columns that the model does not have were left out: {quote_names(left_out)}.")
     confidence = distributions.max(axis=1).mean()
@@ -51,6 +59,8 @@ def predict(
 
 def read_rows(path: Path, model: Any, domain: str, id_column: str | None) -> tuple[FileDomain, list[str]]:
     """Rows of a file in the columns of a domain of the model, by name if both have names; the columns left out."""
+    if isinstance(model, TableAdapter):
+        return _read_table(path, model, domain, id_column)
     inner = inner_model(model)
     names, width = inner._feature_names[inner._domain(domain)], inner._widths[inner._domain(domain)]
     known = None if names is None else tuple(map(str, names))
@@ -63,3 +73,13 @@ def read_rows(path: Path, model: Any, domain: str, id_column: str | None) -> tup
         raise FileError(f"{path}: it lacks {len(missing)} columns of the model: {quote_names(missing)}.")
     left_out = [name for name in found.feature_names if name not in set(known)]
     return replace(found, X=found.X[:, [place[name] for name in known]], feature_names=known), left_out
+
+
+def _read_table(path: Path, model: TableAdapter, domain: str, id_column: str | None) -> tuple[FileDomain, list[str]]:
+    """A table, of which the model itself takes the columns that it knows."""
+    encoder = model._encoder(domain)
+    known = tuple(code.name for code in encoder.columns)
+    like = FileDomain(path, "model", np.empty((0, len(known))), feature_names=known)
+    found = read_domain(path, None, id_column, role="target", like=like, as_table=True)
+    used = set(encoder.places(found.X).values())
+    return found, [str(name) for i, name in enumerate(found.feature_names or ()) if i not in used]

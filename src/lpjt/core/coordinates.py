@@ -51,6 +51,7 @@ def principal_basis(
     scalings: Sequence[Scaling],
     *,
     kept: float = 1.0,
+    least: int = 1,
     max_rank: int | None = None,
     entries: int = ENTRIES,
     random_state: int | np.random.RandomState | None = None,
@@ -68,6 +69,8 @@ def principal_basis(
     scalings : list of Scaling
     kept : float
         Share of the mean square of the scaled rows that the basis holds at least.
+    least : int
+        Directions that are kept whatever they hold; not of sparse rows that are too many for a dense copy.
     max_rank : int, optional
         Maximum number of directions, whatever they hold.
     entries : int
@@ -91,10 +94,10 @@ def principal_basis(
         moments = np.zeros((width, width))
         for X, scaling in zip(domains, scalings, strict=True):
             moments += second_moment(X, scaling, entries=entries)
-        _, basis = leading_directions(moments, kept=kept, max_rank=max_rank, overwrite=True)
+        _, basis = leading_directions(moments, kept=kept, least=least, max_rank=max_rank, overwrite=True)
     else:
         rows = np.vstack([scale_rows(X[:], s) / np.sqrt(X.shape[0]) for X, s in zip(domains, scalings, strict=True)])
-        _, basis = principal_directions(rows, kept=kept, max_rank=max_rank)
+        _, basis = principal_directions(rows, kept=kept, least=least, max_rank=max_rank)
     return None if basis.shape[1] == width else np.ascontiguousarray(basis)
 
 

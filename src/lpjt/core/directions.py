@@ -14,7 +14,13 @@ PARTIAL_FROM = 4
 
 
 def leading_directions(
-    S: Array, *, kept: float = 1.0, max_rank: int | None = None, floor: float = 0.0, overwrite: bool = False
+    S: Array,
+    *,
+    kept: float = 1.0,
+    least: int = 1,
+    max_rank: int | None = None,
+    floor: float = 0.0,
+    overwrite: bool = False,
 ) -> tuple[Array, Array]:
     """Leading eigenvalues and eigenvectors of a symmetric positive semidefinite matrix.
 
@@ -23,6 +29,9 @@ def leading_directions(
     S : array, (size, size)
     kept : float
         Share of the trace that the directions hold at least; 1 keeps all directions.
+    least : int
+        Directions that are kept whatever they hold, but for rounding: where rows have a large common part, one
+        direction holds nearly all of the trace, and all differences between rows are in the others.
     max_rank : int, optional
         Maximum number of directions, whatever they hold.
     floor : float
@@ -43,11 +52,11 @@ def leading_directions(
     else:
         how = {"driver": "evd"}
     values, vectors = linalg.eigh(S, check_finite=False, overwrite_a=overwrite, **how)
-    return _cut(np.maximum(values[::-1], 0.0), vectors[:, ::-1], total, kept, max_rank, floor)
+    return _cut(np.maximum(values[::-1], 0.0), vectors[:, ::-1], total, kept, least, max_rank, floor)
 
 
 def principal_directions(
-    rows: Array, *, kept: float = 1.0, max_rank: int | None = None, floor: float = 0.0
+    rows: Array, *, kept: float = 1.0, least: int = 1, max_rank: int | None = None, floor: float = 0.0
 ) -> tuple[Array, Array]:
     """Leading directions of rows, about the origin: `leading_directions` of their Gram matrix X'X.
 
@@ -57,7 +66,7 @@ def principal_directions(
     ----------
     rows : array, (n, width)
         Centred by the caller where directions about the mean are wanted.
-    kept, max_rank, floor
+    kept, least, max_rank, floor
         As in `leading_directions`.
 
     Returns
@@ -67,12 +76,16 @@ def principal_directions(
     vectors : array, (width, rank)
     """
     if len(rows) >= rows.shape[1]:
-        return leading_directions(rows.T @ rows, kept=kept, max_rank=max_rank, floor=floor, overwrite=True)
+        gram = rows.T @ rows
+        return leading_directions(gram, kept=kept, least=least, max_rank=max_rank, floor=floor, overwrite=True)
     _, roots, right = linalg.svd(rows, full_matrices=False, check_finite=False)
     values = roots.astype(np.float64) ** 2
     rounding = (max(rows.shape) * float(np.finfo(rows.dtype).eps)) ** 2
-    return _cut(values, right.T, float(values.sum()), kept, max_rank, max(floor, rounding))
+    return _cut(values, right.T, float(values.sum()), kept, least, max_rank, max(floor, rounding))
 
+
+#: An eigenvalue below this share of the largest is rounding.
+NEGLIGIBLE = 1e-12
 
 #: Further directions that the randomised search looks for, and its power iterations: for slowly falling spectra.
 OVERSAMPLED, POWER_ITERATIONS = 10, 7
@@ -120,7 +133,7 @@ def randomised_directions(
     left, roots, right = linalg.svd(forth(basis), full_matrices=False, overwrite_a=True, check_finite=False)
     vectors = left if n < width else basis @ right.T
     rounding = (max(shape) * float(np.finfo(roots.dtype).eps)) ** 2
-    return _cut(roots.astype(np.float64) ** 2, vectors, total, kept, max_rank, rounding)
+    return _cut(roots.astype(np.float64) ** 2, vectors, total, kept, 1, max_rank, rounding)
 
 
 def fix_signs(vectors: Array) -> Array:
@@ -129,12 +142,13 @@ def fix_signs(vectors: Array) -> Array:
 
 
 def _cut(
-    values: Array, vectors: Array, total: float, kept: float, max_rank: int | None, floor: float
+    values: Array, vectors: Array, total: float, kept: float, least: int, max_rank: int | None, floor: float
 ) -> tuple[Array, Array]:
     rank = len(values) if floor == 0 else max(1, int((values > floor * values[0]).sum()))
     rank = min(rank, max_rank or rank)
     if kept < 1:
         # An indefinite kernel has a trace below the sum of its positive eigenvalues.
         total = max(total, float(values.sum()))
-        rank = min(rank, 1 + int(np.searchsorted(np.cumsum(values), kept * total)))
+        real = int((values > NEGLIGIBLE * values[0]).sum())
+        rank = min(rank, max(1 + int(np.searchsorted(np.cumsum(values), kept * total)), min(least, real)))
     return values[:rank], fix_signs(vectors[:, :rank])

@@ -68,6 +68,11 @@ def _adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> O
     for record in candidate.records:
         clock.add(record["seconds"])
     clock.skip()
+    if trial is not None and plan.safeguard and _best_iteration(candidate) is None:
+        kept = keep_consensus(domains, plan, trial, scalings)
+        clock.lap("predictor")
+        message = _explain(candidate, None, "the consensus of the candidates")
+        return replace(kept, messages=[message], history=candidate.records, seconds=clock.laps)
     outcome = _finish(candidate, plan, steady, trial)
     clock.lap("predictor")
     return replace(outcome, seconds=clock.laps)
@@ -145,8 +150,8 @@ def _best_iteration(candidate: Candidate) -> State | None:
     return None if left < COLLAPSED * first else chosen
 
 
-def _explain(candidate: Candidate, chosen: State | None) -> str:
-    """What went wrong after the chosen iteration, or after the start if that is None."""
+def _explain(candidate: Candidate, chosen: State | None, instead: str | None = None) -> str:
+    """What went wrong after the chosen iteration, or after the start if that is None; `instead` has other labels."""
     assert candidate.last is not None
     last = candidate.records[-1]
     facts, name = [], "the start, before any adaptation"
@@ -161,6 +166,7 @@ def _explain(candidate: Candidate, chosen: State | None) -> str:
         if last["objective"] > before["objective"]:
             facts.append(f"the objective rose from {before['objective']:.4g} to {last['objective']:.4g}")
     return (
-        f"Adaptation got worse after {name}: {', '.join(facts)} by iteration {last['n_iter']}. The labels of {name} "
-        "are returned. A smaller locality_weight or a classifier=Propagation(...) with more n_neighbors may prevent it."
+        f"Adaptation got worse after {name}: {', '.join(facts)} by iteration {last['n_iter']}. The labels of "
+        f"{instead or name} are returned. A smaller locality_weight or a classifier=Propagation(...) with more "
+        "n_neighbors may prevent it."
     )

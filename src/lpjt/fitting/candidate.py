@@ -137,6 +137,7 @@ def _shared_map(parts: list[AnyRows], scalings: list[Scaling], plan: Plan) -> di
         parts,
         scalings,
         kept=_kept(plan),
+        least=4 * plan.settings.n_components,
         max_rank=max_coordinates(plan, parts),
         entries=plan.block_entries,
         random_state=plan.random_state,

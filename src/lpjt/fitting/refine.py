@@ -49,8 +49,8 @@ def refine_labels(
     Propagation follows neighbours in an embedding that earlier labels have shaped; the regression is smooth in the
     coordinates, which no label has shaped, and takes the consensus from the sampled rows to all others. A target row
     teaches it the labels of the iterations by the share that the votes of the candidates leave them (`Trial.credit`),
-    and the consensus by the rest; its confidence is its weight. The answer is averaged with the labels of the
-    iterations by that share.
+    and the consensus by the rest; its confidence is its weight. The answer is averaged with what taught it: the
+    regression alone may be poor in the view of the fit.
 
     Parameters
     ----------
@@ -77,6 +77,11 @@ def refine_labels(
         F = regressions[j].distributions_of(problem.rows[j])
         if distributions is not None:
             F += share * distributions[j - problem.n_sources]
+        if trial is not None:
+            rows, lesson = trial.lessons_of([len(y) for y in problem.labels[problem.n_sources :]])[
+                j - problem.n_sources
+            ]
+            F[rows] += (1 - share) * lesson
         labels.append(normalise_rows(F))
     factors = None
     if proportions is not None:

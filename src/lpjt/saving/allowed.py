@@ -15,10 +15,11 @@ OWN_ESTIMATORS = (
     "lpjt.classifiers.propagation.Propagation",
     "lpjt.classifiers.inductive.NuSVM",
     "lpjt.kernels.Kernel",
+    "lpjt.tables.adapter.TableAdapter",
 )
 
 #: Modules whose dataclasses may be in a file: what a fit leaves in a model.
-OWN_MODULES = re.compile(r"lpjt\.(core|classifiers|likeness)(\.[a-z_]+)*")
+OWN_MODULES = re.compile(r"lpjt\.(core|classifiers|likeness|tables\.encoder)(\.[a-z_]+)*")
 
 #: Classes of scikit-learn, by their public names: those whose fitted state is arrays and plain values.
 SKLEARN_ESTIMATORS = (
@@ -75,6 +76,8 @@ TRUSTED_TYPES = [
     "lpjt.core.ridge.LinearRidge",
     "lpjt.core.scaling.Scaling",
     "lpjt.likeness.Likeness",
+    "lpjt.tables.encoder.ColumnCode",
+    "lpjt.tables.encoder.TableEncoder",
 ]
 
 

@@ -1,5 +1,6 @@
 """The scikit-learn class for tables: preprocessing that is remembered, in front of an estimator."""
 
+import os
 from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,6 +13,7 @@ from lpjt._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from lpjt._typing import Values
 from lpjt.domains import is_dict
 from lpjt.estimator import LPJT
+from lpjt.saving import save
 from lpjt.tables.encoder import STRATEGIES, TableEncoder
 from lpjt.tables.matching import MATCHES
 from lpjt.tables.preparing import Prepared, Rules, prepare_tables
@@ -171,6 +173,26 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def transform(self, X: Any, domain: str = "target") -> Any:
         """Rows of a table of a domain in the shared space, (n, n_components)."""
         return self.estimator_.transform(self.encode(X, domain), domain)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the fitted adapter and the model in it to one file; as `LPJT.save`."""
+        check_is_fitted(self, "encoders_")
+        save(self, path, overwrite=overwrite)
+
+    def report(
+        self, path: str | os.PathLike[str] | None = None, *, X: Any = None, X_target: Any = None, **parts: Any
+    ) -> str:
+        """One page of HTML about the fit, as `LPJT.report`; X and X_target are the tables of `fit`."""
+        check_is_fitted(self, "encoders_")
+        fitted = getattr(self.estimator_, "best_estimator_", self.estimator_)
+        return fitted.report(
+            path, X=self._encode_side(X, "source"), X_target=self._encode_side(X_target, "target"), **parts
+        )
+
+    def _encode_side(self, X: Any, side: str) -> Any:
+        if is_dict(X):
+            return {name: self.encode(table, str(name)) for name, table in X.items()}
+        return None if X is None else self.encode(X, side)
 
     def encode(self, X: Any, domain: str = "target") -> Any:
         """Rows of a table as the numbers that the estimator has, (n, n_features).

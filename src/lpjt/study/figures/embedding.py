@@ -13,7 +13,17 @@ from lpjt.core.scaling import fit_scaling, scale_rows
 from lpjt.datasets import Problem
 from lpjt.estimator import LPJT
 from lpjt.study.figures.fits import Request, accuracy, fit_problem, protocol_words
-from lpjt.study.figures.style import CLASS_COLOURS, QUIET, SMALL, TEXT, Drawing, dress_axes, new_canvas, set_words
+from lpjt.study.figures.style import (
+    CLASS_COLOURS,
+    QUIET,
+    SMALL,
+    TEXT,
+    Drawing,
+    class_colour,
+    dress_axes,
+    new_canvas,
+    set_words,
+)
 
 #: Maximum number of rows drawn, both domains together: more of them hide each other.
 MAX_ROWS = 1500
@@ -122,7 +132,7 @@ def _draw(rows: Sequence[dict[str, Any]], heads: Sequence[str], title: str, capt
                     if (row["panel"], row["domain"], row["label"]) == (panel, domain, label)
                 ]
                 if points:
-                    axes.scatter(*zip(*points, strict=True), color=_colour(number, len(classes)), **style)
+                    axes.scatter(*zip(*points, strict=True), color=class_colour(number, len(classes)), **style)
     _add_legend(canvas, classes)
     set_words(canvas, title, caption)
     return canvas
@@ -135,14 +145,6 @@ _STYLES: tuple[dict[str, Any], ...] = (
 )
 
 
-def _colour(number: int, n_classes: int) -> Any:
-    if n_classes <= len(CLASS_COLOURS):
-        return CLASS_COLOURS[number]
-    from matplotlib import colormaps
-
-    return colormaps["viridis"](number / (n_classes - 1))
-
-
 def _add_legend(canvas: Any, classes: Sequence[Any]) -> None:
     from matplotlib.lines import Line2D
 
@@ -152,7 +154,7 @@ def _add_legend(canvas: Any, classes: Sequence[Any]) -> None:
     ]
     if len(classes) <= len(CLASS_COLOURS):
         handles += [
-            Line2D([], [], linestyle="", color=_colour(i, len(classes)), marker="s", label=f"class {label}")
+            Line2D([], [], linestyle="", color=class_colour(i, len(classes)), marker="s", label=f"class {label}")
             for i, label in enumerate(classes)
         ]
     canvas.legend(handles=handles, loc="outside right center", fontsize=SMALL, frameon=False)

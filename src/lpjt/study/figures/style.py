@@ -7,22 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Of lines; Okabe and Ito's palette, which the colour-blind tell apart. Markers differ too, for print in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+from lpjt.plot.style import CLASS_COLOURS, COLOURS, MARKERS, QUIET, SMALL, TEXT, class_colour, dress_axes
 
-#: Of classes; Tol's muted palette with a darker grey.
-CLASS_COLOURS = (
-    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499", "#777777",
-)  # fmt: skip
-
-#: Of everything but data: notes of the axes, lines at defaults, frames.
-QUIET = "#555555"
+__all__ = [
+    "CLASS_COLOURS", "COLOURS", "DPI", "MARKERS", "QUIET", "SMALL", "TEXT", "WIDTH", "Drawing", "check_before",
+    "class_colour", "dress_axes", "line_style", "new_canvas", "save_drawing", "set_words",
+]  # fmt: skip
 
 WIDTH = 9.0  # inches, so that eight points are legible at the width of a page
 DPI = 150
-TEXT = 9  # points
-SMALL = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,15 +52,6 @@ def line_style(number: int) -> dict[str, Any]:
         "markersize": 4,
         "linewidth": 1.3,
     }
-
-
-def dress_axes(axes: Any) -> None:
-    """Small ticks, a quiet grid, no frame."""
-    axes.tick_params(labelsize=SMALL)
-    axes.grid(True, color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
 
 
 def set_words(canvas: Any, title: str, caption: str) -> None:
