@@ -82,30 +82,14 @@ def test_the_table_has_the_best_first():
 def test_facts_by_hand():
     votes = [[0.8, 0.2], [0.4, 0.6], [0.2, 0.8], [0.0, 1.0]]
     consensus = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
-    around, back = np.array([1, 0, 3, 2]), np.array([0, 3])
-    trial = hand_made(
-        [0.25] * 4,
-        FAMILIES,
-        consensus=consensus,
-        votes=votes,
-        sample=(None, np.array([1, 3]), np.array([0, 2])),
-        nearest=(around,),
-        reverse=(back,),
-        y_reverse=np.array([0, 0]),
-    )
+    sample = (None, np.array([1, 3]), np.array([0, 2]))
+    trial = hand_made([0.25] * 4, FAMILIES, consensus=consensus, votes=votes, sample=sample)
     whole = [np.full((4, 2), 0.5), np.full((3, 2), 0.5)]
     whole[0][[1, 3]], whole[1][[0, 2]] = [[0.7, 0.3], [0.8, 0.2]], [[0.1, 0.9], [0.6, 0.4]]  # labels 0, 0, 1, 0
     facts = trial.facts(whole)
     assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
-    assert_allclose(facts.consensus, np.mean([0.9, 0.6, 0.7, 0.2]))
-    assert_allclose(facts.separation, 0.5)
-    assert_allclose(facts.reverse, 1.0)
-    assert_allclose(facts.confidence, np.mean([0.7, 0.8, 0.9, 0.6]))
-    assert (facts.kinship, facts.local, facts.linear) == (0.3, 0.5, 0.6)
-
-
-def test_facts_without_a_reverse_search():
-    assert hand_made([1.0], ["adapted"]).facts([np.eye(2)[[1, 1, 1, 1]]]).reverse == 0.0
+    assert_allclose(facts.margin, np.mean([0.8, 0.2, 0.4, 0.6]))
+    assert_allclose(facts.doubted, 0.25)  # the last label has 0.2 of the consensus
 
 
 # --------------------------------------------------------------------------------------------------

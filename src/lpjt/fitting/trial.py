@@ -9,7 +9,6 @@ import numpy as np
 from lpjt._typing import Array, Codes
 from lpjt.fitting.views import Setting
 from lpjt.selection.choice import Ground, Weighed
-from lpjt.selection.evidence import reverse_agreement, separation
 from lpjt.selection.trust import Facts
 
 #: A fit adapts unless the best unadapted candidate has a score that is higher by more than this.
@@ -70,21 +69,14 @@ class Trial:
 
     def facts(self, distributions: Sequence[Array]) -> Facts:
         """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target."""
-        w, ground = self.weighed, self.ground
+        w = self.weighed
         parts = Sampled(self.sample, w.consensus).of_targets([len(F) for F in distributions])
-        sampled = np.vstack([F[rows] for F, (rows, _) in zip(distributions, parts, strict=True)])
-        labels, rows = sampled.argmax(axis=1), np.arange(len(sampled))
+        labels = np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
+        rows, ranked = np.arange(len(labels)), np.sort(w.consensus, axis=1)
         return Facts(
             agreement=float(w.votes[rows, labels].mean()),
-            consensus=float(w.consensus[rows, labels].mean()),
-            separation=float(np.mean([separation(labels, near) for near in ground.nearest])),
-            reverse=float(
-                np.mean([reverse_agreement(near, labels, ground.y_reverse) for near in ground.reverse] or [0])
-            ),
-            kinship=float(w.kinship.max()),
-            local=ground.local,
-            linear=ground.linear,
-            confidence=float(sampled.max(axis=1).mean()),
+            margin=float((ranked[:, -1] - ranked[:, -2]).mean()) if ranked.shape[1] > 1 else 1.0,
+            doubted=float(np.mean(w.consensus[rows, labels] < 0.5)),
         )
 
     def credit(self, distributions: Sequence[Array]) -> float:

@@ -26,13 +26,8 @@ class Facts:
     """What the labels of a fit rest on; shares, each in [0, 1]."""
 
     agreement: float  # mean share of all candidates, balanced by family, that give a row the label of the fit
-    consensus: float  # mean share of the consensus for the label of the fit
-    separation: float  # share of target rows whose nearest other row has their label, mean over views
-    reverse: float  # share of source rows whose nearest target row has their label, mean over views; 0 if widths differ
-    kinship: float  # how well the best view joins the domains; 0 if widths differ
-    local: float  # leave-one-out accuracy of 1-NN on the labelled rows
-    linear: float  # leave-one-out accuracy of a linear classifier on them
-    confidence: float  # mean largest share of the distributions, before calibration
+    margin: float  # mean difference between the two largest shares of the consensus
+    doubted: float  # share of rows whose label has less than half of the consensus
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +55,11 @@ def estimate_accuracy(facts: Facts, n_classes: int) -> tuple[float, float, float
 
 
 #: Weights of the estimate.
-INTERCEPT = -0.47
-WEIGHTS = {"agreement": 0.41, "consensus": 0.68, "separation": 0.69, "local": -0.28}
+INTERCEPT = 0.35
+WEIGHTS = {"margin": 0.69, "doubted": -0.49}
 
 #: Half of the interval where all candidates agree, and how much it grows as they disagree.
-NARROWEST, WIDENING = 0.06, 0.3
+NARROWEST, WIDENING = 0.05, 0.4
 
 
 def find_temperature(distributions: Sequence[Array], accuracy: float, temper: Callable[[Array, float], Array]) -> float:
