@@ -90,6 +90,7 @@ def _read_matrix(
     if is_on_disk(X):
         check_names(None)
         return _open_on_disk(X, where, min_rows), None
+    check_structure(X, where)
     try:
         frame = open_frame(X)
         feature_names = None if frame is None else column_names(frame)
@@ -114,6 +115,26 @@ def _read_matrix(
             X = X.copy()
             X.sum_duplicates()
     return X, feature_names
+
+
+def check_structure(X: Any, where: str) -> None:
+    """Refuse a sparse matrix whose indices point outside of it: scipy would read and write there, or crash."""
+    if not sparse.issparse(X):
+        return
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            for name, size, index in zip(("row", "column"), X.shape, X.coords, strict=True):
+                if len(index) and not (index.min() >= 0 and index.max() < size):
+                    raise ValueError(f"a {name} index is out of bounds")
+        elif X.format == "lil" and any(len(row) and not 0 <= min(row) <= max(row) < X.shape[1] for row in X.rows):
+            raise ValueError("a column index is out of bounds")
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"{where} is a sparse matrix whose parts do not fit together: {str(error).rstrip('.')}. Build it again "
+            "from its entries, e.g. with scipy.sparse.coo_array."
+        ) from None
 
 
 def is_dict(given: Any) -> TypeGuard[Mapping[Any, Any]]:

@@ -65,12 +65,13 @@ class LPJT(FittedModel):
         choice; otherwise it takes the better of "standard" and "unit".
     target_proportions : {"auto", "source", "free"}, array, (n_classes,), or dict by class, default="auto"
         Class proportions towards which the propagation's class masses are normalised: the source's, none, or those
-        given. "auto" tries "source" and "free" and then uses the source's proportions if the candidates' consensus is
-        near them and the consensus' own otherwise; without a choice it is "source".
+        given. "auto" tries "source" and "free" and then uses those of the candidates' consensus, as far as they differ
+        from the source's by more than its errors would explain; without a choice it is "source".
     candidates : "auto" or None, default="auto"
         Whether to try candidates for what `scaling`, `target_proportions` and `kernel` leave open, on a sample of at
-        most 800 rows per domain (15 per class if that is more), and to choose by evidence that needs no target label;
-        see `lpjt.selection`. None, or naming both a scaling and target proportions, turns the choice off.
+        most 800 rows per domain (15 per class if that is more), the best of them on 2,000 (30 per class), and to weigh
+        them by evidence that needs no target label; see `lpjt.selection`. None, or naming both a scaling and target
+        proportions, turns the choice off.
     refine : bool, default=True
         Whether the labels of the last iteration are averaged with those of a kernel ridge regression on the coordinates
         of the rows, which learns from the source, from these labels and from the consensus of the candidates. Only

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn import config_context
 
 from door import X, Y, refusal, with_value
+from lpjt._matrices import open_matrix
 from lpjt.domains import open_domains, open_rows
 
 
@@ -248,3 +249,32 @@ def test_column_names_are_compared_in_the_words_of_scikit_learn():
     other = refusal(frame.rename(columns={"a": "c"}), door=open_rows, width=2, feature_names=names)
     assert "unseen at fit time:\n- c\nFeature names seen at fit time, yet now missing:\n- a\n" in other
     assert "yet now missing:\n- b\n" in refusal(frame[["a"]], door=open_rows, width=2, feature_names=names)
+
+
+def broken_sparse(kind):
+    """A sparse matrix, (3, 20), with an index outside of it."""
+    good = sparse.random_array((3, 20), density=0.3, rng=np.random.default_rng(0), format="csr")
+    if kind == "columns":
+        good.indices[0] = 10**6
+    elif kind == "negative":
+        good.indices[0] = -1
+    elif kind == "pointers":
+        good.indptr[1] = 10**6
+    elif kind == "falling":
+        good.indptr[1], good.indptr[2] = good.indptr[2], good.indptr[1]
+    elif kind == "csc":
+        good = good.tocsc()
+        good.indices[0] = 99
+    elif kind == "coo":
+        good = good.tocoo()
+        good.coords[1][0] = 10**6
+    else:
+        good = good.tolil()
+        good.rows[0] = [10**6] * len(good.rows[0])
+    return good
+
+
+@pytest.mark.parametrize("kind", ["columns", "negative", "pointers", "falling", "csc", "coo", "lil"])
+def test_a_sparse_matrix_with_indices_outside_of_it_is_refused(kind):
+    with pytest.raises(ValueError, match="X is a sparse matrix whose parts do not fit together"):
+        open_matrix(broken_sparse(kind), "X")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
+from lpjt._matrices import check_structure
 from lpjt.files.domain import (
     ID_NAMES,
     LABEL_NAMES,
@@ -46,7 +47,7 @@ def read_npz(path: Path, options: ReadOptions) -> FileDomain:
     """Read the arrays of an npz file, or a matrix written by ``scipy.sparse.save_npz``."""
     with np.load(path, allow_pickle=False) as members:
         if {"format", "shape", "data"} <= set(members.files):
-            X = sparse.load_npz(path).tocsr()
+            X = _checked(sparse.load_npz(path), path).tocsr()
             return FileDomain(path=path, kind="npz", X=check_matrix(X, path=path))
         arrays = {key: _member(members, key, path) for key in members.files}
     return _to_domain({key: value for key, value in arrays.items() if value is not None}, path, "npz", options)
@@ -73,8 +74,18 @@ def read_mat(path: Path, options: ReadOptions) -> FileDomain:
         arrays = io.loadmat(path)
     except NotImplementedError:
         arrays = _read_hdf5(path)
-    kept = {key: _cells_to_strings(value) for key, value in arrays.items() if not key.startswith(("__", "#"))}
+    named = {key: _checked(value, path) for key, value in arrays.items() if not key.startswith(("__", "#"))}
+    kept = {key: _cells_to_strings(value) for key, value in named.items()}
     return _to_domain(kept, path, "mat", options)
+
+
+def _checked(value: Any, path: Path) -> Any:
+    """A value of a file, whose indices do not point outside of it if it is a sparse matrix."""
+    try:
+        check_structure(value, str(path))
+    except ValueError as error:
+        raise FileError(str(error)) from None
+    return value
 
 
 def _cells_to_strings(value: Any) -> Any:
