@@ -168,7 +168,7 @@ def report(lpjt):
         assert words in page
     (lpjt.folder / "page.html").write_text("mine")
     refused = lpjt("adapt", "source.csv", "named.csv", "-o", "again.csv", "--report", "page.html", code=2)
-    assert "page.html: this report exists and was kept" in refused.stderr
+    assert "page.html: this report exists" in refused.stderr
     assert (lpjt.folder / "page.html").read_text() == "mine"
     assert not (lpjt.folder / "again.csv").exists()
 
@@ -215,6 +215,7 @@ def seed(lpjt):
 def kept_model(lpjt):
     for name in ("one.lpjt", "two.lpjt"):
         lpjt.adapt("--model", name)
+        assert (lpjt.folder / name).exists()
         assert_array_equal(lpjt_load(lpjt.folder / name).transduction_, lpjt.models[-1].transduction_)
     content = (lpjt.folder / "two.lpjt").read_bytes()
     assert (
@@ -259,7 +260,7 @@ def predict_output(lpjt):
 def predict_proba(lpjt):
     assert list(predict(lpjt).columns) == ["row", "label", "confidence"]
     written = predict(lpjt, "--proba", output="all.csv")
-    columns = [f"probability_{name}" for name in CLASSES]
+    columns = [f"p_{name}" for name in CLASSES]
     assert list(written.columns) == ["row", "label", "confidence", *columns]
     assert np.allclose(written[columns].sum(axis=1), 1, atol=1e-5)
     assert np.allclose(written[columns].max(axis=1), written["confidence"])
@@ -288,7 +289,7 @@ def predict_id(lpjt):
 def predict_force(lpjt):
     predict(lpjt)
     (lpjt.folder / "new.csv").write_text("precious")
-    assert "exists and was kept" in lpjt("predict", "model.lpjt", "target.csv", "-o", "new.csv", code=2).stderr
+    assert "this file exists" in lpjt("predict", "model.lpjt", "target.csv", "-o", "new.csv", code=2).stderr
     assert lpjt.read("new.csv") == "precious"
     assert len(predict(lpjt, "--force")) == 30
 

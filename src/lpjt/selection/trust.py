@@ -59,7 +59,7 @@ INTERCEPT = 0.35
 WEIGHTS = {"margin": 0.69, "doubted": -0.49}
 
 #: Half of the interval where all candidates agree, and how much it grows as they disagree.
-NARROWEST, WIDENING = 0.05, 0.4
+NARROWEST, WIDENING = 0.05, 0.55
 
 
 def find_temperature(distributions: Sequence[Array], accuracy: float, temper: Callable[[Array, float], Array]) -> float:
