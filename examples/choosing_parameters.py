@@ -22,7 +22,7 @@ smeared = sum(np.roll(images, shift, axis=(1, 2)) for shift in [(0, 0), (0, 1), 
 X_source, y_source = X[:300], y[:300]
 X_target, truth = smeared.reshape(-1, 64), y[300:600]
 
-grid = {"n_components": [2, 5, 20, 40], "locality_weight": [0.01, 1.0]}
+grid = {"n_components": [2, 5, 10, 20, 40]}
 search = LPJTSearch(LPJT(random_state=0), grid, random_state=0).fit(X_source, y_source, X_target)
 print("chosen without labels:", search.best_params_)
 

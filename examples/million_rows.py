@@ -20,7 +20,7 @@ from sklearn.linear_model import SGDClassifier
 
 from lpjt import LPJT
 
-n = int(os.environ.get("ROWS", "16_000"))
+n = int(os.environ.get("ROWS", "10_000"))
 rng = np.random.default_rng(0)
 centres, turn = rng.normal(scale=0.7, size=(6, 32)), rng.normal(scale=0.15, size=(32, 32))
 
