@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "reference_url": {"lpjt": None},
     "abort_on_example_error": True,
     "download_all_examples": False,
+    "default_thumb_file": str(Path(__file__).parent / "figures" / "fig-embedding.png"),
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
@@ -60,11 +61,12 @@ html_title = f"lpjt {release}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "compared": []},  # its tables need the room
 }

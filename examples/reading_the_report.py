@@ -20,19 +20,21 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import lpjt
 
-wines = load_wine()
+wines = load_wine(as_frame=True)
 rng = np.random.default_rng(0)
 rows = rng.permutation(len(wines.data))
 old, new = rows[:90], rows[90:]
-X_source, y_source = wines.data[old], wines.target_names[wines.target[old]]
-X_target, truth = wines.data[new].copy(), wines.target_names[wines.target[new]]
-X_target[:, 0] += 2  # the new laboratory's alcohol meter reads two per cent more,
-X_target[:, 12] *= 0.4  # and proline is determined in another way
+X_source, y_source = wines.data.iloc[old], wines.target_names[wines.target[old]]
+X_target, truth = wines.data.iloc[new].copy(), wines.target_names[wines.target[new]]
+X_target["alcohol"] += 2  # the new laboratory's alcohol meter reads two per cent more,
+X_target["proline"] *= 0.4  # and proline is determined in another way
 
 model = lpjt.LPJT(random_state=0).fit(X_source, y_source, X_target)
-page = Path(tempfile.mkdtemp()) / "report.html"
-model.report(page, X=X_source, y=y_source, X_target=X_target, y_true=truth, columns=wines.feature_names)
+folder = tempfile.TemporaryDirectory()  # yours would be where you look for it
+page = Path(folder.name) / "report.html"
+model.report(page, X=X_source, y=y_source, X_target=X_target, y_true=truth)
 print(f"{page.name}: {page.stat().st_size / 1e6:.1f} MB, needs no network")
+folder.cleanup()
 
 # %%
 # Its first screen in words, and what is true. Without adaptation, the nearest old row gives the label.

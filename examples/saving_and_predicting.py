@@ -23,7 +23,8 @@ images = X.reshape(-1, 8, 8)
 smeared = sum(np.roll(images, shift, axis=(1, 2)) for shift in [(0, 0), (0, 1), (1, 0), (1, 1)]).reshape(-1, 64)
 model = lpjt.LPJT(random_state=0).fit(X[:400], y[:400], smeared[400:800])
 
-file = Path(tempfile.mkdtemp()) / "digits.lpjt"
+folder = tempfile.TemporaryDirectory()
+file = Path(folder.name) / "digits.lpjt"
 model.save(file)
 print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB")
 
@@ -52,4 +53,5 @@ file.write_bytes(whole[: len(whole) // 2])
 try:
     lpjt.load(file)
 except lpjt.ModelFileError as error:
-    print(str(error).replace(str(file.parent), "..."))
+    print(str(error).replace(folder.name, "..."))
+folder.cleanup()

@@ -40,7 +40,9 @@ def right(answers):
 
 
 for names in (["sharp"], ["sharp", "noisy"], ["sharp", "noisy", "coarse"]):
-    model = LPJT(candidates=None, random_state=0).fit({n: sources[n] for n in names}, {n: labels[n] for n in names}, X_target)
+    model = LPJT(candidates=None, random_state=0).fit(
+        {n: sources[n] for n in names}, {n: labels[n] for n in names}, X_target
+    )
     plain = "      -"
     if "coarse" not in names:
         rows, known = np.vstack([sources[n] for n in names]), np.concatenate([labels[n] for n in names])
