@@ -53,12 +53,14 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # its page would load scripts from elsewhere
     "nested_sections": False,
 }
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"lpjt {release}"
 html_show_sourcelink = False
+html_show_search_summary = False  # a page that is opened from a file cannot read the others
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_context = {"default_mode": "auto"}
