@@ -35,6 +35,7 @@ X_source, y_source = measure(300, drift=0)
 X_target, truth = measure(300, drift=1)
 
 # %%
+# The drift was made strong enough to matter: with offsets half as large, last year's classifier is nearly as good.
 # Last year's classifier, as it is, and the same rows labelled by `LPJT`. It sees no label of this year, and says how
 # many of its labels it believes to be right.
 

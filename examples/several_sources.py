@@ -31,7 +31,8 @@ labels = {"sharp": y[:60], "noisy": y[60:360], "coarse": y[360:600]}
 
 # %%
 # The small sharp source by itself, then two, then all: more is not always better, and noisy rows ruin the nearest
-# neighbour without adaptation, which also needs equal widths. ``candidates=None`` fits one setting, which is quick.
+# neighbour without adaptation, which also needs equal widths. ``candidates=None`` fits one setting, which is
+# quick; on these sources it also happens to be several points better than the default, which tries candidates.
 
 
 def right(answers):
