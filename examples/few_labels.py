@@ -44,8 +44,8 @@ for name, values in scores.items():
 
 # %%
 # Mirrored digits resemble wrong digits, so that without any label no method can know; two labels per class settle most
-# of it. The more rows are labelled, the less the source adds. The candidates matter here: with ``candidates=None``, LPJT was
-# below the SVM that learns from the labelled rows alone.
+# of it. The more rows are labelled, the less the source adds. The candidates matter here: with ``candidates=None``,
+# LPJT was below the SVM that learns from the labelled rows alone.
 
 figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for (name, values), line in zip(scores.items(), ["-o", "--s", ":^"], strict=True):

@@ -4,8 +4,8 @@ A million rows
 
 I have a million rows: do they fit into memory, and how long does it take? The method learns from a sample, then
 embeds and labels all rows in blocks, so that time and memory grow in proportion to the rows. Rows may be on disk.
-This page was
-made with fewer rows, in seconds. The page on performance has measured times of large fits; for the full size::
+This page was made with fewer rows, in seconds. The page on performance has measured times of large fits; for the
+full size::
 
     ROWS=1_000_000 python examples/million_rows.py
 """
