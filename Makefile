@@ -83,9 +83,10 @@ figures: $(STAMP)  ## the paper's figures, in docs/figures (needs LPJT_DATA)
 screenshots: $(STAMP)  ## pictures of reports, in docs/figures (needs Chromium; LPJT_DATA for amazon to webcam)
 	$(BIN)/python tools/screenshots.py
 
-docs: $(STAMP)  ## the documentation, in docs/_build
-	$(BIN)/python -m sphinx -W -q -b html docs docs/_build
+docs: $(STAMP)  ## the documentation, in docs/_build; runs the examples (ARGS='-D plot_gallery=False' does not)
+	$(BIN)/python -m sphinx -W -n -q $(ARGS) -b html docs docs/_build
+	@! grep -rlE '<(script|link|img)[^>]+(src|href)="(https?:)?//' docs/_build --include='*.html' || { echo 'These pages need a network.'; false; }
 
 clean:  ## remove what can be made again, .venv included
-	rm -rf $(VENV) build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf $(VENV) build dist docs/_build docs/examples docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

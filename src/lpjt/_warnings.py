@@ -6,7 +6,17 @@ from contextlib import contextmanager
 
 
 class TransferWarning(UserWarning):
-    """Labels that may be wrong: little evidence, classes that seem absent, iterations that got worse."""
+    """Labels that may be wrong: little evidence, classes that seem absent, iterations that got worse.
+
+    Examples
+    --------
+    A program that must not go on with labels of low trust makes an error of it.
+
+    >>> import warnings
+    >>> from lpjt import TransferWarning
+    >>> warnings.simplefilter("error", TransferWarning)
+    >>> warnings.simplefilter("default", TransferWarning)  # and back
+    """
 
 
 @contextmanager

@@ -84,6 +84,16 @@ class CDLS(Embedding):
 
     A source class without a target row, given or pseudo, has no conditional term. Each iteration costs
     O((n_S + n_T) d (1 + C)) for the means and the weights, and r^3 for A, with r the rank of the source rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import CDLS
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X_target, y_target = X[1::2] + 0.5, np.where(np.arange(75) % 5 == 0, y[1::2], -1)
+    >>> CDLS().fit(X[::2], y[::2], X_target, y_target).score(X_target, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

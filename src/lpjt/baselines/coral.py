@@ -66,6 +66,14 @@ class CORAL(EmbeddingClassifier):
     variances of rows of unit length are below one over the width, so the reference's I would drown their covariance and
     leave the source as it is. The means: the reference multiplies its rows, which have mean zero, by A directly, which
     would carry the mean of other rows far away.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import CORAL
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CORAL().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {**CLASSIFIER_CONSTRAINTS, "regularization": POSITIVE}

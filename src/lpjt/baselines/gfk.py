@@ -83,6 +83,14 @@ class GFK(EmbeddingClassifier):
     -----
     Neither G nor a kernel matrix among rows is formed: rows are embedded by the root of G. Published kernels are twice
     this one, which changes no neighbour. The directions are those of the centred rows; embedded rows are not centred.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import GFK
+    >>> X, y = load_iris(return_X_y=True)
+    >>> GFK().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {**SUBSPACE_CONSTRAINTS, "subspace": [StrOptions({"pca", "pls"})]}

@@ -80,6 +80,14 @@ class JGSA(Embedding):
     ----------
     .. [1] J. Zhang, W. Li, P. Ogunbona. Joint geometrical and statistical alignment for visual domain adaptation. CVPR,
        2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import JGSA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> JGSA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.6
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

@@ -96,6 +96,14 @@ class MEDA(Embedding):
     ----------
     .. [1] J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. S. Yu. Visual domain adaptation with manifold embedded
        distribution alignment. ACM Multimedia, 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import MEDA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MEDA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

@@ -96,6 +96,16 @@ class SHFA(Baseline):
     Cost: n^2 memory in the training rows (at most 8000), one root of the target's kernel, and for each class some
     systems in its support vectors: 10 classes with 230 labelled and 1770 unlabelled rows take about half a minute,
     68 classes with 1564 and 1425 rows a quarter of a minute. HFA takes about a second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import SHFA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X_target, y_target = X[1::2] + 0.5, np.where(np.arange(75) % 5 == 0, y[1::2], -1)
+    >>> SHFA().fit(X[::2], y[::2], X_target, y_target).score(X_target, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

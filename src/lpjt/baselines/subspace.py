@@ -59,6 +59,14 @@ class SA(EmbeddingClassifier):
     -----
     The directions are those of the centred rows, but the rows that are projected are not centred. On z-scores there is
     no difference; on unit rows this gives 67.78 and 48.80 on MNIST to USPS and back, as printed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import SA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = SUBSPACE_CONSTRAINTS
@@ -137,6 +145,14 @@ class SDA(SA):
     The k-th column is scaled by the k-th variances although the alignment has mixed the source's columns before: so
     does the reference, and so the printed 65.00 and 35.70 for digits are reproduced. As in `SA`, projected rows are
     not centred.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import SDA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SDA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     def _scale_components(self, variances_source: Floats, variances_target: Floats) -> Floats:
@@ -193,6 +209,14 @@ class LSSA(SA):
     most 1000 evenly spaced rows, there are at most `max_landmarks` landmarks, and the scales are deciles. The selection
     takes O(n^2 (width + n_scales)) time and no n x n matrix. The default threshold is our own choice. If no row passes
     it, a warning is issued and the `n_components` rows with the largest overlap are the landmarks.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import LSSA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LSSA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

@@ -60,6 +60,14 @@ class TCA(ProjectionBaseline):
        Transactions on Neural Networks, 22(2), 2011.
     .. [2] M. Long, J. Wang, G. Ding, J. Sun, P. S. Yu. Transfer feature learning with joint distribution adaptation.
        ICCV, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import TCA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> TCA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     def __init__(
@@ -149,6 +157,14 @@ class JDA(ProjectionBaseline):
     ----------
     .. [1] M. Long, J. Wang, G. Ding, J. Sun, P. S. Yu. Transfer feature learning with joint distribution adaptation.
        ICCV, 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import JDA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> JDA().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

@@ -70,6 +70,14 @@ class TJM(ProjectionBaseline):
     ----------
     .. [1] M. Long, J. Wang, G. Ding, J. Sun, P. S. Yu. Transfer joint matching for unsupervised domain adaptation.
        CVPR, 2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import TJM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> TJM().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

@@ -63,6 +63,14 @@ class OptimalTransport(ClassifierBaseline):
     rows. Labelled target rows are not used. The reference chooses epsilon and eta with held-out target labels; the
     defaults are those of POT's examples of domain adaptation. The outer loop of "sinkhorn-lpl1" is our own: POT's gives
     the same plan with an array of n_source x n_target x n_classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import OptimalTransport
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OptimalTransport().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

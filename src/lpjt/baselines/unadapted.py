@@ -40,6 +40,14 @@ class NearestNeighbor(ClassifierBaseline):
     ----------
     T. Cover, P. Hart, Nearest neighbor pattern classification, IEEE Transactions on Information Theory, 1967. It is
     the column NN of M. Long et al., Transfer feature learning with joint distribution adaptation, ICCV 2013.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import NearestNeighbor
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NearestNeighbor().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     def __init__(self, *, scaling: str = "unit") -> None:
@@ -79,6 +87,14 @@ class LinearSVM(ClassifierBaseline):
     References
     ----------
     C. Cortes, V. Vapnik, Support-vector networks, Machine Learning, 1995.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import LinearSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LinearSVM().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.6
+    True
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -123,6 +139,16 @@ class TargetSVM(ClassifierBaseline):
     ----------
     Y.-H. Tsai, Y.-R. Yeh, Y.-C. Wang, Learning cross-domain landmarks for heterogeneous domain adaptation, CVPR 2016
     (SVMt, section 4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import TargetSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X_target, y_target = X[1::2] + 0.5, np.where(np.arange(75) % 5 == 0, y[1::2], -1)
+    >>> TargetSVM().fit(X[::2], y[::2], X_target, y_target).score(X_target, y[1::2]) > 0.8
+    True
     """
 
     _any_widths = True
@@ -169,6 +195,16 @@ class TargetPropagation(ClassifierBaseline):
     Notes
     -----
     New rows take the label of the nearest target row of `fit`; harmonic functions are not defined for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import TargetPropagation
+    >>> X, y = load_iris(return_X_y=True)
+    >>> X_target, y_target = X[1::2] + 0.5, np.where(np.arange(75) % 5 == 0, y[1::2], -1)
+    >>> TargetPropagation().fit(X[::2], y[::2], X_target, y_target).score(X_target, y[1::2]) > 0.8
+    True
     """
 
     _any_widths = True
@@ -230,6 +266,14 @@ class PCASVM(EmbeddingClassifier):
     Notes
     -----
     The rows are not centred before they are projected; with joint directions that is a common shift.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from lpjt.baselines import PCASVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> PCASVM().fit(X[::2], y[::2], X[1::2] + 0.5).score(X[1::2] + 0.5, y[1::2]) > 0.8
+    True
     """
 
     _any_widths = True

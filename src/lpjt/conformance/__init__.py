@@ -45,7 +45,14 @@ def da_estimator_checks(estimator: Any, *, target_labels: int = 0) -> Iterator[t
 
 
 def describe_checks() -> dict[str, str]:
-    """What each check asks for, by name."""
+    """What each check asks for, by name.
+
+    Examples
+    --------
+    >>> from lpjt.conformance import describe_checks
+    >>> describe_checks()["check_read_only_inputs"]
+    'Arrays that cannot be written to are accepted.'
+    """
     return {check.__name__: (check.__doc__ or "").strip() for check in CHECKS}
 
 

@@ -44,6 +44,11 @@ def load_domain(name: str, domain: str) -> LabelledRows:
     ------
     DataError
         A file is missing, cannot be read, or differs in shape from the registry; the message names it.
+
+    Examples
+    --------
+    >>> from lpjt.datasets import load_domain
+    >>> X = load_domain("surf", "A").X  # doctest: +SKIP
     """
     data = find_set(name)
     spec = find_domain(data, domain)

@@ -61,6 +61,11 @@ def load_problem(table: str, pair: str, seed: int = 0) -> Problem:
     Returns
     -------
     Problem
+
+    Examples
+    --------
+    >>> from lpjt.datasets import load_problem
+    >>> problem = load_problem("surf", "C-A")  # doctest: +SKIP
     """
     spec = find_table(table)
     pair = find_pair(table, pair)

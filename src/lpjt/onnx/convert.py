@@ -36,6 +36,15 @@ def to_onnx(model: Any) -> Any:
     Notes
     -----
     Labels that are neither whole numbers nor booleans are written as text. Neighbours are always searched exactly.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> [output.name for output in lpjt.to_onnx(model).graph.output]
+    ['label', 'probabilities']
     """
     register_converters()
     from skl2onnx import convert_sklearn
@@ -48,7 +57,13 @@ def to_onnx(model: Any) -> Any:
 
 
 def register_converters() -> None:
-    """Teach skl2onnx to convert `LPJT`, also within pipelines that it is asked to convert directly."""
+    """Teach skl2onnx to convert `LPJT`, also within pipelines that it is asked to convert directly.
+
+    Examples
+    --------
+    >>> from lpjt.onnx import register_converters
+    >>> register_converters()
+    """
     try:
         from skl2onnx import update_registered_converter
     except ImportError as error:

@@ -53,6 +53,16 @@ def embedding(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.embedding(model, X[::2], y[::2], X[1::2] + 0.5, layout="pca")
+    >>> axes.get_title()
+    'After adaptation'
     """
     _one_of("when", when, ("after", "before"))
     _one_of("colour", colour, ("class", "domain"))
@@ -102,7 +112,18 @@ def _label_points(ax: Any, model: Any, names: list[str], colour: str) -> None:
 
 
 def proportions(model: Any, y: Any = None, *, ax: Any = None) -> Any:
-    """Draw the share of each class among the labels found, beside that among the source's labels `y`."""
+    """Draw the share of each class among the labels found, beside that among the source's labels `y`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.proportions(model, y[::2])
+    >>> axes.get_xlabel()
+    'share of the rows, %'
+    """
     domains = _domains(model, y=y)
     if model.target_proportions_ is None:
         raise ValueError("The fit had no target, so there are no labels to count. Fit with X_target.")
@@ -121,7 +142,18 @@ def proportions(model: Any, y: Any = None, *, ax: Any = None) -> Any:
 
 
 def confidence(model: Any, y_true: Any = None, *, y_target: Any = None, ax: Any = None) -> Any:
-    """Draw rows by confidence; with labels `y_true`, also the share that is right beside the share claimed."""
+    """Draw rows by confidence; with labels `y_true`, also the share that is right beside the share claimed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.confidence(model, y[1::2])
+    >>> axes.get_xlabel()
+    'confidence, %'
+    """
     found = weigh_confidence(_domains(model, y_true=y_true, y_target=y_target), model.classes_)
     if found is None:
         raise ValueError("The fit labelled no row, so there is no confidence to draw. Fit with X_target.")
@@ -141,7 +173,18 @@ def confidence(model: Any, y_true: Any = None, *, y_target: Any = None, ax: Any 
 
 
 def candidates(model: Any, *, n: int = 10, ax: Any = None) -> Any:
-    """Draw the scores of the best `n` candidates; the chosen one is darker and marked."""
+    """Draw the scores of the best `n` candidates; the chosen one is darker and marked.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.candidates(model, n=5)
+    >>> len(axes.get_yticks())
+    5
+    """
     check_is_fitted(model)
     if not model.candidates_:
         raise ValueError("The fit tried no candidates. Fit with candidates='auto'.")
@@ -157,7 +200,18 @@ def candidates(model: Any, *, n: int = 10, ax: Any = None) -> Any:
 
 
 def iterations(model: Any, quantity: str = "objective", *, ax: Any = None) -> Any:
-    """Draw a quantity of `history_` over the iterations, such as "objective", "marginal_mmd" or "n_changed"."""
+    """Draw a quantity of `history_` over the iterations, such as "objective", "marginal_mmd" or "n_changed".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.iterations(model, "n_changed")
+    >>> axes.get_ylabel()
+    'n changed'
+    """
     check_is_fitted(model)
     if not model.history_:
         raise ValueError("The fit has no iterations to draw.")
@@ -172,7 +226,18 @@ def iterations(model: Any, quantity: str = "objective", *, ax: Any = None) -> An
 
 
 def columns(model: Any, X: Any, X_target: Any, *, n: int = 10, ax: Any = None) -> Any:
-    """Draw the `n` columns that shifted most: Kolmogorov-Smirnov distances, and what chance explains."""
+    """Draw the `n` columns that shifted most: Kolmogorov-Smirnov distances, and what chance explains.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.columns(model, X[::2], X[1::2] + 0.5, n=4)
+    >>> len(axes.get_yticks())
+    4
+    """
     shifts = compare_columns(_domains(model, X=X, X_target=X_target), n_shown=n)
     if shifts is None:
         raise ValueError("Columns are compared between domains of one width only, and both sides are needed.")
@@ -187,7 +252,18 @@ def columns(model: Any, X: Any, X_target: Any, *, n: int = 10, ax: Any = None) -
 
 
 def confusion(model: Any, y_true: Any, *, y_target: Any = None, ax: Any = None) -> Any:
-    """Draw rows by known label and label found; rows of `y_target`, which `fit` was given, are left out."""
+    """Draw rows by known label and label found; rows of `y_target`, which `fit` was given, are left out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> axes = lpjt.plot.confusion(model, y[1::2])
+    >>> axes.get_ylabel()
+    'True label'
+    """
     checked = check_labels(_domains(model, y_true=y_true, y_target=y_target), model.classes_)
     if checked is None:
         raise ValueError("y_true has no label that fit was not given. Give labels of some other rows.")

@@ -9,6 +9,15 @@ def describe(model: Any) -> dict[str, Any]:
     """Class, parameters, classes, domains with their columns, and how far the labels can be trusted, as plain values.
 
     Of a model within a pipeline or an adapter of tables, which is named as the preprocessing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> lpjt.saving.describe(model)["classes"]
+    ['0', '1', '2']
     """
     inner, preprocessing = _inner(model)
     return {

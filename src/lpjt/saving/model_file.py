@@ -37,6 +37,19 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     ModelFileError
         If the file exists, or if the model holds something that is not in the list of allowed classes, such as a
         function as kernel.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lpjt.saving.save(model, Path(folder) / "iris.lpjt")  # the same as model.save(...)
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['iris.lpjt']
     """
     encoder = Encoder()
     try:
@@ -67,6 +80,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ModelFileError
         If the file is not a model file, was changed or cut short, or is from a newer version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_iris
+    >>> import lpjt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lpjt.LPJT(candidates=None, random_state=0).fit(X[::2], y[::2], X[1::2] + 0.5)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "iris.lpjt")
+    ...     again = lpjt.load(Path(folder) / "iris.lpjt")
+    >>> bool((again.predict(X + 0.5) == model.predict(X + 0.5)).all())
+    True
     """
     return read_model(path)[0]
 

@@ -37,6 +37,17 @@ class TableEncoder:
 
     Numbers and dates are imputed by `SimpleImputer`, categories are encoded by `OneHotEncoder`; both are made anew from
     the fields, so that these are all there is to save.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from lpjt.tables import ColumnCode, TableEncoder
+    >>> height = ColumnCode("height", 0, "number", "height")
+    >>> soil = ColumnCode("soil", 1, "category", "soil", levels=("clay", "sand"))
+    >>> encoder = TableEncoder((height, soil), width=2, impute="median", statistics=np.array([7.0]))
+    >>> encoder.transform(pd.DataFrame({"soil": ["sand", "clay"], "height": [None, 5]}))
+    array([[7., 0., 1.],
+           [5., 1., 0.]])
     """
 
     columns: tuple[ColumnCode, ...]
