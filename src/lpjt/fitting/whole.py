@@ -21,6 +21,7 @@ from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.adapt import OnRecord, adapt
+from lpjt.fitting.asking import order_targets
 from lpjt.fitting.engine import Engine, Held
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
@@ -79,9 +80,10 @@ def fit_domains(
         outcome = _hold(outcome, everything, engine)
     of_source = class_proportions(labels[: len(domains.sources)], domains.weights, len(domains.classes))
     verdict = _judge(outcome, codes, of_source, domains.classes)
+    asking = order_targets(domains, labels[len(domains.sources) :], outcome, engine, verdict.absent)
     clock.lap("all rows")
     clock.add(outcome.seconds)
-    return replace(outcome, verdict=verdict, sample=sample, seconds=clock.laps)
+    return replace(outcome, verdict=verdict, asking=asking, sample=sample, seconds=clock.laps)
 
 
 def _draw(everything: Sequence[Domain], labels: list[Codes], plan: Plan, n_classes: int) -> tuple[Codes | None, ...]:
