@@ -106,9 +106,7 @@ def test_absent_classes_are_in_question_only_if_a_row_may_be_of_them():
     assert classes_in_question(np.ones((3, 1))).tolist() == [False]
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "n_given", "n", "expected"), [(1, 0, 5, 1), (1, 1, 5, 0), (6, 6, 3, 0), (6, 2, 9, 4)]
-)
+@pytest.mark.parametrize(("n_rows", "n_given", "n", "left"), [(1, 0, 5, 1), (1, 1, 5, 0), (6, 6, 3, 0), (6, 2, 9, 4)])
 def test_few_rows(n_rows, n_given, n, left):
     Z, F = np.zeros((n_rows, 2)), np.full((n_rows, 2), 0.5)
     order, reasons = order_rows(Z, F, np.arange(n_rows) < n_given, n)

@@ -1,13 +1,13 @@
 """The order in which target rows of a fit should be labelled by hand, kept so that it needs no rows later."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from lpjt._typing import Codes, Mask
+from lpjt._typing import Array, Codes, Mask
 from lpjt.core.blocks import multiply
 from lpjt.core.coordinates import to_coordinates
 from lpjt.domains import Domains
@@ -22,7 +22,13 @@ COMPARED_FREE, COMPARED_GIVEN, MOST_ASKED = 1500, 500, 500
 
 
 def order_targets(
-    domains: Domains, labels: list[Codes], outcome: Outcome, engine: Engine, absent: Mask
+    domains: Domains,
+    labels: list[Codes],
+    outcome: Outcome,
+    engine: Engine,
+    absent: Mask,
+    *,
+    here: Sequence[Array] | None = None,
 ) -> tuple[Codes, ...]:
     """Rows of each target in the order in which their labels would tell most.
 
@@ -32,10 +38,12 @@ def order_targets(
     labels : list of int arrays, (n_j,)
         Class codes of the rows of each target, -1 where unlabelled.
     outcome : Outcome
-        Of the whole fit: its distributions are held by the engine.
+        Of the whole fit.
     engine : Engine
     absent : bool array, (n_classes,)
         Classes that seem to be absent from the targets.
+    here : sequence of arrays, (n_j, n_classes), optional
+        Distributions of each target in memory; otherwise those of the outcome, which the engine holds.
 
     Returns
     -------
@@ -52,7 +60,7 @@ def order_targets(
             )
         )
         Z = multiply(to_coordinates(engine.take(d.X, some), outcome.coordinates[n_sources + j]), projections[j])
-        F = np.asarray(engine.take(outcome.distributions[j], some))
+        F = np.asarray(engine.take(outcome.distributions[j], some)) if here is None else here[j][some]
         rows, reasons = order_rows(normalize(Z), F, y[some] >= 0, MOST_ASKED, absent=absent)
         places = some[rows] if domains.target_rows is None else domains.target_rows[j][some[rows]]
         orders.append(np.column_stack([some[rows], reasons, places]))
