@@ -7,7 +7,7 @@ WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust results conformance figures \
+.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust asking results conformance figures \
 	screenshots docs clean
 
 help:  ## list the targets
@@ -69,6 +69,9 @@ endif
 
 robust: $(STAMP)  ## docs/robustness.md: runs what is not stored yet (needs LPJT_DATA; hours), ARGS=--page writes only
 	$(BIN)/lpjt bench robust --jobs $(WORKERS) $(ARGS)
+
+asking: $(STAMP)  ## docs/asking.md: runs what is not stored yet (needs LPJT_DATA; an hour), ARGS=--page writes only
+	$(BIN)/lpjt bench ask --jobs $(WORKERS) $(ARGS)
 
 conformance: $(STAMP)  ## docs/conformance.md: the suite on what is installed of the peers, ARGS=--page writes only
 	$(BIN)/python -m lpjt.study.pages.conformance $(ARGS)

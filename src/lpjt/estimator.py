@@ -122,8 +122,9 @@ class LPJT(FittedModel):
         False if the labels come from the source without adaptation.
     candidates_ : list of dict
         The candidates of the last round, the best first: candidate, view, masses, kernel, each part of the evidence
-        (separation, reverse, kinship, agreement), score, weight in the consensus, and which one was chosen for the
-        whole fit. Empty without a choice. ``pandas.DataFrame(model.candidates_)`` makes a table of it.
+        (separation, reverse, kinship, agreement; found, the share of given target labels that it finds while they are
+        hidden from it, or None), score, weight in the consensus, and which one was chosen for the whole fit.
+        Empty without a choice. ``pandas.DataFrame(model.candidates_)`` makes a table of it.
     estimated_accuracy_ : float or None
         Estimated share of correct labels among the unlabelled target rows; None without a target.
     estimated_accuracy_interval_ : tuple of two floats or None

@@ -22,6 +22,7 @@ from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.domains import Domains, domain_name, has_label, open_rows, read_labels, read_sample_domain, take_columns
 from lpjt.engines import is_lazy
 from lpjt.fitting import Engine, Outcome
+from lpjt.fitting.asking import rows_to_label
 from lpjt.fitting.whole import embed_block
 from lpjt.likeness import Likeness, likeness_to
 from lpjt.report import make_report, summary_html
@@ -58,6 +59,7 @@ class FittedModel(
     _predictors: dict[str, Predictor]
     _coordinates: dict[str, Coordinates]
     _likeness: dict[str, Likeness | None]
+    _to_ask: dict[str, Codes]
 
     # As in skada, whose scorers also offer `allow_source`, which has no meaning here.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sample_domain": True}
@@ -107,6 +109,26 @@ class FittedModel(
         if is_lazy(X) and sample_domain is None:
             return self._apply_lazily("predict", X, domain)
         return self.classes_[self.predict_proba(X, domain, sample_domain=sample_domain).argmax(axis=1)]
+
+    def rows_to_label(self, n: int = 20) -> Any:
+        """Target rows of `fit` whose labels would tell most: representative, in doubt, diverse.
+
+        Among them is one for each class that seems absent or is contested, as far as any row could be of it. Label
+        them and fit again with `y_target`.
+
+        Parameters
+        ----------
+        n : int, default=20
+            Number of rows, of each target if there are several with names. A fit puts at most 500 in order.
+
+        Returns
+        -------
+        int array, (at most n,), or dict of name to array
+            Positions in the target rows of `fit`, those of `transduction_`, the row of most worth first; fewer if there
+            are no more rows without a label.
+        """
+        check_is_fitted(self)
+        return rows_to_label(self._to_ask, n, named=isinstance(self.label_distributions_, dict))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to one file, which `lpjt.load` reads without executing anything; see `lpjt.load`.
@@ -336,6 +358,7 @@ class FittedModel(
         self._predictors = dict(zip(names, outcome.predictors, strict=True))
         known = domains.targets or domains.sources
         self._likeness = {d.name: None if is_lazy(d.X) else likeness_to(d.X, self._coordinates[d.name]) for d in known}
+        self._to_ask = dict(zip(names[n:], outcome.asking, strict=True))
         self.classes_ = domains.classes
         self.projections_ = dict(zip(names, outcome.projections, strict=True))
         self.label_distributions_ = domains.join_targets(list(outcome.distributions))

@@ -9,6 +9,8 @@ import pytest
 pytest.importorskip("typer", reason="the command line needs typer")
 pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 
+from ask_rows import make_ask_row
+from lpjt.study.asking import tasks as asking
 from lpjt.study.robust import tasks as suite
 from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 from options import Cases, CommandLine, all_options
@@ -19,6 +21,7 @@ RUN_JOBS = "lpjt.commands.reproduce.run_jobs"
 MAKE_FIGURE = "lpjt.commands.reproduce.make_figure"
 RUN_TASKS = "lpjt.study.speed.run.run_tasks"
 RUN_SUITE = "lpjt.commands.bench.run_jobs"
+RUN_ASKING = "lpjt.commands.bench_ask.run_jobs"
 FAMILIES, WHY_MISSING = "lpjt.study.robust.tasks.FAMILIES", "lpjt.study.robust.tasks.why_missing"
 CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
 LOCATE, LOAD_PROBLEM = "lpjt.datasets.locate", "lpjt.datasets.load_problem"
@@ -41,6 +44,7 @@ class StudyCommandLine(CommandLine):
         monkeypatch.setattr(MAKE_FIGURE, self._make_figure)
         monkeypatch.setattr(RUN_TASKS, self._run_tasks)
         monkeypatch.setattr(RUN_SUITE, self._run_suite)
+        monkeypatch.setattr(RUN_ASKING, self._run_asking)
         monkeypatch.setattr(WHY_MISSING, lambda *_: None)
         monkeypatch.setattr(FAMILIES, {name: suite.FAMILIES[name] for name in ("COIL20", "DeCAF6")})
 
@@ -62,6 +66,10 @@ class StudyCommandLine(CommandLine):
         """Run a part of ``lpjt bench robust``."""
         return self("bench", "robust", "--only", only, *arguments, code=code)
 
+    def ask(self, *arguments, only="DeCAF6 W-D", code=0):
+        """Run a part of ``lpjt bench ask``."""
+        return self("bench", "ask", "--only", only, *arguments, code=code)
+
     def stored(self, *path):
         """Labels of the records of a bench in a directory of results."""
         directory, bench = path
@@ -77,6 +85,11 @@ class StudyCommandLine(CommandLine):
     def _make_figure(self, name, output, *, pair, n_jobs, on_progress):
         self.figures.append((name, output.name, pair, n_jobs))
         return [output / f"{name}.png"]
+
+    def _run_asking(self, jobs, store, *, run, on_event, **options):
+        self.jobs, self.options = list(jobs), options
+        for job in self.jobs:
+            store.append(make_ask_row(job))
 
     def _run_tasks(self, tasks, store, **_):
         self.tasks = list(tasks)
@@ -369,6 +382,52 @@ def robust_page(lpjt, command):
     assert "8 of 36 tasks have a result" in lpjt.read("docs", "robustness.md")
 
 
+@CASES.prove("bench ask", "--only")
+def ask_only(lpjt, command):
+    for text in ("DeCAF6", "thinned"):
+        lpjt.ask(only=text)
+        assert lpjt.jobs
+        assert all(text in job.name for job in lpjt.jobs)
+
+
+@CASES.prove("bench ask", "--rows")
+def ask_rows(lpjt, command):
+    for number in (200, 300):
+        lpjt.ask("--rows", number)
+        assert {job.task.max_rows for job in lpjt.jobs} == {number}
+
+
+@CASES.prove("bench ask", "--jobs")
+def ask_jobs(lpjt, command):
+    for number in (1, 3):
+        lpjt.ask("--jobs", number)
+        assert lpjt.options["n_jobs"] == number
+
+
+@CASES.prove("bench ask", "--again")
+def ask_again(lpjt, command):
+    for more, is_again in (([], False), (["--again"], True)):
+        lpjt.ask(*more)
+        assert lpjt.options["again"] is is_again
+
+
+@CASES.prove("bench ask", "--output")
+def ask_output(lpjt, command):
+    for more, folder in (([], asking.DIRECTORY), (["-o", "mine"], "mine"), (["--output", "ours"], "ours")):
+        lpjt.ask(*more)
+        stored = asking.open_store(lpjt.folder / folder).rows()
+        assert {row["key"] for row in stored} == {job.key for job in lpjt.jobs}
+
+
+@CASES.prove("bench ask", "--page")
+def ask_page(lpjt, command):
+    lpjt.ask()
+    assert not (lpjt.folder / "docs").exists()
+    lpjt("bench", command, "--page")
+    assert "**Not complete:** 3 of 6 tasks" in lpjt.read("docs", "asking.md")
+    assert (lpjt.folder / "docs" / "figures" / "asking.png").exists()
+
+
 def run_case(case, lpjt):
     command = case[0].removeprefix("bench ")
     CASES[case](*[lpjt] if command == "reproduce" else [lpjt, command])
@@ -400,6 +459,15 @@ def test_tasks_without_data_are_left_out_and_the_page_is_not_written(lpjt, monke
     assert not (lpjt.folder / "docs").exists()
     monkeypatch.setattr(WHY_MISSING, lambda *_: "Get the file.")
     assert "No data for any of the 8 tasks. Get the file." in lpjt.robust("-o", "new", code=2).stderr
+
+
+def test_all_asked_tasks_write_their_page(lpjt):
+    result = lpjt("bench", "ask")
+    assert len(lpjt.jobs) == 6
+    assert "Not complete" not in lpjt.read("docs", "asking.md")
+    assert "asked - random" in result.output
+    assert "Leave out --only" in lpjt.ask("--page", code=2).stderr
+    assert "has no row of these tasks" in lpjt("bench", "ask", "--page", "-o", "none", code=2).stderr
 
 
 def test_a_page_of_a_part_or_of_nothing_is_refused(lpjt):

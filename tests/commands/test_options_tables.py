@@ -50,6 +50,27 @@ def target_labels(lpjt):
         assert labels[20] == TRUE[20]
 
 
+@CASES.prove("adapt", "--ask")
+def ask(lpjt):
+    """As many rows as asked for, in a file beside the output, with their cells and no label."""
+    for number in (4, 9):
+        lpjt.adapt("--ask", number)
+        found = pandas.read_csv("labels-ask.csv")
+        assert len(found) == number
+        assert list(found.columns[:2]) == ["row", "label"]
+        assert found["label"].isna().all()
+        target = pandas.read_csv("target.csv")
+        assert found[list(target.columns)].equals(target.iloc[found["row"]].reset_index(drop=True))
+
+
+@CASES.prove("adapt", "--ask-file")
+def ask_file(lpjt):
+    for name in ("one.csv", "two.tsv"):
+        lpjt.adapt("--ask", 3, "--ask-file", name)
+        assert len(lpjt.read(name).splitlines()) == 4
+    assert not (lpjt.folder / "labels-ask.csv").exists()
+
+
 @CASES.prove("adapt", "--weight")
 def weight(lpjt):
     """Two columns of weights: the one that is named is no feature, and reaches the estimator."""

@@ -7,7 +7,7 @@ from scipy.stats import ks_2samp
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 from lpjt.report.checks import check_labels
-from lpjt.report.doubt import margin, rows_worth_a_look, weigh_confidence
+from lpjt.report.doubt import rows_worth_a_look, weigh_confidence
 from lpjt.report.layout import draw_domains
 from lpjt.report.rows import Given, collect_rows
 from lpjt.report.shift import compare_columns, find_far_rows
@@ -104,8 +104,9 @@ def test_rows_worth_a_look_are_in_doubt_and_different(with_rows):
     rows = rows_worth_a_look(model, target, 6)
     assert 1 <= len(rows) <= 6
     assert len(set(rows.tolist())) == len(rows)
-    doubt = margin(model.label_distributions_)
-    assert doubt[rows].mean() < np.median(doubt)
+    assert rows.tolist() == model.rows_to_label(6).tolist()
+    confidence = model.label_distributions_.max(axis=1)
+    assert confidence[rows].mean() < confidence.mean()
 
 
 def test_rows_that_were_given_a_label_are_not_asked_for():

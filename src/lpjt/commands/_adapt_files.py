@@ -113,13 +113,23 @@ def _choose_way(domains: list[FileDomain], request: Request) -> tuple[list[FileD
 
 def _known_labels(request: Request, domains: Sequence[FileDomain]) -> np.ndarray | None:
     target = domains[-1]
-    if request.target_labels is None:
+    if not request.target_labels:
         return target.y if request.target_label is not None else None
     classes = list(
         dict.fromkeys(label for domain in domains[:-1] for label in (domain.y if domain.y is not None else ()))
     )
     label = request.label or domains[0].label_name
-    return read_known_labels(request.target_labels, target, classes, label=label, **request.layout)
+    known = np.full(target.X.shape[0], None, dtype=object)
+    for path in request.target_labels:
+        found = read_known_labels(path, target, classes, label=label, **request.layout)
+        for row in np.flatnonzero([one is not None for one in found]):
+            if known[row] is not None and known[row] != found[row]:
+                name = row if target.ids is None else target.ids[row]
+                raise FileError(
+                    f"{path}: '{name}' is '{found[row]}' here, '{known[row]}' in a file before. Correct it."
+                )
+            known[row] = found[row]
+    return known
 
 
 def source_names(sources: Sequence[FileDomain]) -> list[str]:

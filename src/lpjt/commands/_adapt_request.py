@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lpjt.commands._adapt_ask import name_ask_file
 from lpjt.commands._adapt_parameters import read_settings
 from lpjt.commands._adapt_report import check_report
 from lpjt.files import STDOUT, FileError, check_output
@@ -20,7 +21,7 @@ class Request:
     more: list[Path] | None
     label: str | None
     target_label: str | None
-    target_labels: Path | None
+    target_labels: list[Path] | None
     id_column: str | None
     weight: str | None
     columns: list[str] | None
@@ -46,6 +47,8 @@ class Request:
     as_json: bool
     model_file: Path | None
     report: Path | None
+    ask: int | None
+    ask_file: Path | None
     dry_run: bool
     force: bool
     quiet: bool
@@ -61,13 +64,22 @@ class Request:
         return {"sep": self.sep, "decimal": self.decimal, "encoding": self.encoding, "sheet": self.sheet}
 
     @property
+    def to_fill_in(self) -> Path | None:
+        """The file of the rows to label next, if any are asked for."""
+        if self.ask is None:
+            if self.ask_file is not None:
+                raise FileError("--ask-file names a file for rows to label. Say how many, such as --ask 20.")
+            return None
+        return name_ask_file(self.output, self.ask_file)
+
+    @property
     def uses_target_labels(self) -> bool:
         """Whether the fit learns from labels of the target."""
-        return self.target_label is not None or self.target_labels is not None
+        return self.target_label is not None or bool(self.target_labels)
 
     def check(self) -> None:
         """Refuse what cannot be done before anything is read."""
-        if self.target_label is not None and self.target_labels is not None:
+        if self.target_label is not None and self.target_labels:
             raise FileError("--target-label and --target-labels both name known labels. Give one of them.")
         if self.dry_run:
             return
@@ -75,12 +87,16 @@ class Request:
             raise FileError("No output was named. Give -o labels.csv, -o - for standard output, or --dry-run.")
         if self.as_json and self.output == STDOUT:
             raise FileError("-o - and --json both write to standard output. Give -o a file, or leave --json out.")
-        inputs = [*self.sources, self.target, *([self.target_labels] if self.target_labels else [])]
+        inputs = [*self.sources, self.target, *(self.target_labels or [])]
         check_output(self.output, inputs, force=self.force)
         if self.model_file is not None:
             check_writable(self.model_file, overwrite=self.force)
         if self.report is not None:
             check_report(self.report, overwrite=self.force)
+        if self.to_fill_in is not None:
+            check_output(self.to_fill_in, inputs, force=self.force)
+            if self.to_fill_in == self.output:
+                raise FileError(f"{self.output}: -o and --ask-file name the same file. Give two names.")
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of `LPJT` from their own options and from --set."""

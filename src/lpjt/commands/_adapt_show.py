@@ -43,9 +43,10 @@ def show_files(screen: Console, request: Request, inputs: Inputs) -> None:
     for domain in inputs.domains:
         if domain.remarks:
             screen.print(f"{domain.path.name}: {'; '.join(domain.remarks)}.")
-    if request.target_labels is not None and inputs.y_target is not None:
+    if request.target_labels and inputs.y_target is not None:
         known = sum(label is not None for label in inputs.y_target)
-        screen.print(f"{request.target_labels.name}: labels of {known:,} target rows, which the fit learns from.")
+        names = ", ".join(path.name for path in request.target_labels)
+        screen.print(f"{names}: labels of {known:,} target rows, which the fit learns from.")
 
 
 def show_columns(screen: Console, columns: list[dict[str, Any]], *, everything: bool) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from lpjt.commands._adapt_ask import write_ask_file
 from lpjt.commands._adapt_files import read_inputs
 from lpjt.commands._adapt_fit import fit
 from lpjt.commands._adapt_json import describe_inputs, describe_run, to_json
@@ -13,6 +14,7 @@ from lpjt.commands._adapt_request import Request
 from lpjt.commands._adapt_show import show_inputs, show_run
 from lpjt.commands.output import console, one_line_errors
 from lpjt.files import STDOUT, SUFFIXES, write_columns
+from lpjt.fitting.asking import MOST_ASKED
 from lpjt.tables.encoder import STRATEGIES
 from lpjt.tables.matching import MATCHES
 
@@ -26,7 +28,12 @@ _OUTPUT_HELP = (
 )
 _MATCH_HELP = "Match columns by name, by position, or, if they are different features, not at all: different."
 _KNOWN_HELP = (
-    "File of known target labels: a column of ids, or of row numbers (row), and one of labels; blanks are ignored."
+    "File of known target labels: a column of ids, or of row numbers (row), and one of labels; blanks are ignored. May "
+    "be repeated."
+)
+_ASK_HELP = (
+    "Write the N rows whose labels would tell most, the first first, with an empty label column. Filled in, the file "
+    "goes to --target-labels."
 )
 _TABLES, _PARAMETERS, _RESULTS = "Tables", "Parameters", "Results"
 
@@ -54,7 +61,7 @@ def adapt(
     target_label: Annotated[
         str | None, typer.Option(help="Column of TARGET with known labels; blank cells are predicted.")
     ] = None,
-    target_labels: Annotated[Path | None, typer.Option(help=_KNOWN_HELP)] = None,
+    target_labels: Annotated[list[Path] | None, typer.Option(help=_KNOWN_HELP)] = None,
     id_column: Annotated[
         str | None, typer.Option("--id", help="Id column of TARGET; recognised if it has a common name.")
     ] = None,
@@ -158,6 +165,13 @@ def adapt(
             help="Page to write (.html): what was transferred, how far to trust it, and why.", rich_help_panel=_RESULTS
         ),
     ] = None,
+    ask: Annotated[
+        int | None, typer.Option(min=1, max=MOST_ASKED, help=_ASK_HELP, metavar="N", rich_help_panel=_RESULTS)
+    ] = None,
+    ask_file: Annotated[
+        Path | None,
+        typer.Option(help="File of --ask; labels-ask.csv beside the output labels.csv.", rich_help_panel=_RESULTS),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Show what was found in the files, and stop.", rich_help_panel=_RESULTS),
@@ -185,10 +199,12 @@ def adapt(
             run.fitted.save(request.model_file, overwrite=request.force)
         if request.report is not None:
             write_report(request.report, run)
+        if request.to_fill_in is not None:
+            write_ask_file(request.to_fill_in, run)
     show_run(screen, run)
     if request.as_json:
         print(to_json(describe_run(run)))
-    written = [request.output, request.model_file, request.report]
+    written = [request.output, request.model_file, request.report, request.to_fill_in]
     names = [str(path) for path in written if path is not None and path != STDOUT]
     if names:
         screen.print(f"Written: {', '.join(names)}")

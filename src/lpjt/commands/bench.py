@@ -2,22 +2,21 @@
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from lpjt.commands import output as out
+from lpjt.commands._bench_screen import bench_console, tasks_at_hand, watched
+from lpjt.commands.bench_ask import ask
 from lpjt.commands.output import one_line_errors
 from lpjt.study.pages import performance, robustness
 from lpjt.study.robust import tasks as suite
 from lpjt.study.robust.measure import measure_task
 from lpjt.study.robust.sheets import families_sheet, goals_sheet, kinds_sheet, worst_sheet
-from lpjt.study.runner import Event, run_jobs
+from lpjt.study.runner import run_jobs
 from lpjt.study.speed import plans, run
 from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, SEARCH_ROWS, Plan
 from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
@@ -33,8 +32,6 @@ bench_app = typer.Typer(
 
 #: Memory that grows with a higher power of the rows is taken to grow with their square.
 MEMORY_EXPONENT = 1.5
-
-_WIDTH = 150  # characters of a table that no terminal shows
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep what is stored of this bench and not measured now.")]
@@ -134,7 +131,7 @@ def quick(
     output: Output = DIRECTORY,
 ) -> None:
     """Ratios of a few small sizes beside the stored ones; exit with 1 where memory grows with the rows' square."""
-    screen = _console()
+    screen = bench_console()
     with one_line_errors():
         plan = plans.plan_quick(parse_rows(rows) or QUICK_ROWS)
         stored = read_result(plan.bench, open_store(output))
@@ -163,13 +160,13 @@ def robust(
 ) -> None:
     """Is adaptation safe without some classes, with other proportions, without a shift? Needs data, see `lpjt data`."""
     with one_line_errors():
-        screen, store = _console(), suite.open_store(output)
+        screen, store = bench_console(), suite.open_store(output)
         if page and only is not None:
             raise ValueError("--page writes the page of the whole suite. Leave out --only.")
         tasks = suite.plan_tasks(max_rows=rows, draws=draws, only=only)
         if not page:
-            at_hand = _at_hand(tasks)
-            with _watched(screen, len(at_hand), store, lambda task: task.name) as on_event:
+            at_hand = tasks_at_hand(tasks)
+            with watched(screen, len(at_hand), store, lambda task: task.name) as on_event:
                 run_jobs(
                     at_hand, store, run=measure_task, n_jobs=jobs, retry_failed=True, again=again, on_event=on_event
                 )
@@ -186,6 +183,9 @@ def robust(
                 screen.print(f"Written: {path}", soft_wrap=True)
 
 
+bench_app.command()(ask)
+
+
 @bench_app.command()
 def report(
     stored: Annotated[Path, typer.Option(help="Directory of the results.")] = DIRECTORY,
@@ -194,7 +194,7 @@ def report(
     ] = performance.PAGE,
 ) -> None:
     """Write the page of the documentation from the stored results."""
-    screen = _console()
+    screen = bench_console()
     with one_line_errors():
         results = performance.read_results(open_store(stored))
         written = performance.write_page(results, page)
@@ -229,17 +229,9 @@ def parse_rows(text: str | None) -> tuple[int, ...] | None:
     return tuple(found)
 
 
-def _console() -> Console:
-    """Where tables go; into a file or a pipe they are as wide as they need to be."""
-    screen = out.console()
-    if not screen.is_terminal:
-        screen.width = _WIDTH
-    return screen
-
-
 def _run(make_plan: Callable[[], Plan], output: Path, *, keep: bool = False) -> None:
     """Measure a plan, store what comes of it, show its tables."""
-    screen, store = _console(), open_store(output)
+    screen, store = bench_console(), open_store(output)
     plan = make_plan()
     result = _measure(screen, plan, store, keep=keep)
     for sheet in performance.sheets_of(result):
@@ -250,46 +242,10 @@ def _run(make_plan: Callable[[], Plan], output: Path, *, keep: bool = False) -> 
 
 def _measure(screen: Console, plan: Plan, store: Store, *, keep: bool = False) -> Result:
     """Run the measurements of a plan behind a progress bar; what is stored of its bench afterwards."""
-    with _watched(screen, len(plan.tasks), store, lambda task: f"{task.method}, {task.label}") as on_event:
+    with watched(screen, len(plan.tasks), store, lambda task: f"{task.method}, {task.label}") as on_event:
         run.run_tasks(plan.tasks, store, on_event=on_event)
     if not keep:
         forget_others(plan.bench, plan.tasks, store)
     result = read_result(plan.bench, store)
     assert result is not None, "every measurement has a row"
     return result
-
-
-@contextmanager
-def _watched(
-    screen: Console, total: int, store: Store, name_of: Callable[[Any], str]
-) -> Iterator[Callable[[Event], None]]:
-    """A progress bar for the events of a number of jobs; failures go to standard error, Ctrl-C ends with a line."""
-    columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    try:
-        with Progress(*columns, console=screen, transient=True) as progress:
-            bar = progress.add_task("Measuring", total=total)
-
-            def on_event(event: Event) -> None:
-                what = name_of(event.job)
-                if event.row is None:
-                    progress.update(bar, description=what)
-                    return
-                progress.advance(bar)
-                if event.row["status"] not in ("ok", "not run"):
-                    print(f"{event.row['status']}: {what}: {event.row['message']}", file=sys.stderr)
-
-            yield on_event
-    except KeyboardInterrupt:
-        print(f"lpjt: stopped. What was measured so far is in {store.path}.", file=sys.stderr)
-        raise typer.Exit(130) from None
-
-
-def _at_hand(tasks: Sequence[suite.Task]) -> list[suite.Task]:
-    """The tasks whose data are here; the others are named on standard error."""
-    found, missing = suite.split_at_hand(tasks)
-    if not found:
-        raise ValueError(f"No data for any of the {len(tasks)} tasks. {next(iter(missing.values()))}")
-    if missing:
-        left_out = len(tasks) - len(found)
-        print(f"warning: {left_out} tasks left out, as these data are missing: {', '.join(missing)}.", file=sys.stderr)
-    return found

@@ -12,6 +12,7 @@ from lpjt.classifiers import with_masses
 from lpjt.core.moments import class_proportions
 from lpjt.core.objective import Problem
 from lpjt.domains import Domains
+from lpjt.fitting.held_out import HeldOut, hold_out
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
@@ -123,20 +124,24 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     if not any(s.family == "adapted" for s, _ in tried):
         raise next(error for view in views for error in view.errors)
     of_views = {view.name: (view.kinship, view.mixing) for view in views}
-    first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes))
+    held = hold_out(few, make_small(plan, FIRST_ITERATIONS), views)
+    first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes), given=_given(held))
     masses, proportions = settle_masses(plan, first, few)
     rule = with_masses(plan.classifier, masses, proportions)
-    finalists = _finalists(first)
+    numbers = _finalists(first)
+    finalists = [first.settings[i] for i in numbers]
     again = _label_again(finalists, samples, replace(plan, classifier=rule), views)
     second = [pair for pair in tried if pair[0].family != "adapted"]
     rows, n_unadapted = samples.few_targets, len(second)
     soft = {n_unadapted + i: F[rows] for i, F in enumerate(again)}
     second += [(replace(s, masses=masses), F[rows].argmax(axis=1)) for s, F in zip(finalists, again, strict=True)]
-    trial = _weigh(second, of_views, ground, samples.of_few, len(few.classes), votes=first.weighed.votes, soft=soft)
+    kept = [i for i, s in enumerate(first.settings) if s.family != "adapted"] + numbers
+    earlier = {"votes": first.weighed.votes, "soft": soft, "given": _given(held, kept)}
+    trial = _weigh(second, of_views, ground, samples.of_few, len(few.classes), **earlier)
     # Rows outside the first round's sample have the votes of the finalists alone: they teach as much as these weigh.
     values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])
     values[rows] = trial.weighed.consensus
-    trial = replace(trial, first=first, lesson=Sampled(samples.positions, values))
+    trial = replace(trial, first=first, lesson=Sampled(samples.positions, values), held=held)
     chosen = trial.settings[trial.chosen]
     return trial, replace(plan, views=(chosen.view,), kernel=chosen.kernel or plan.kernel, classifier=rule)
 
@@ -179,13 +184,23 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
     return "estimated", np.maximum((1 - share) * of_source + share * found, LEAST_PROPORTION)
 
 
-def _finalists(first: Trial) -> list[Setting]:
-    """The best adapted candidates, one for each view and kernel."""
-    best: dict[Any, Setting] = {}
+def _given(held: HeldOut | None, kept: Sequence[int] | None = None) -> tuple[Codes, Codes] | None:
+    """Answers for hidden labels and these labels, as `weigh_candidates` takes them; of some candidates if named.
+
+    A finalist has the answers of the first round: to hide labels in the second one too would cost as much again.
+    """
+    if held is None:
+        return None
+    return held.answers if kept is None else held.answers[kept], held.labels
+
+
+def _finalists(first: Trial) -> list[int]:
+    """Numbers of the best adapted candidates, one for each view and kernel."""
+    best: dict[Any, int] = {}
     for i in np.argsort(-first.weighed.score, kind="stable").tolist():
         s = first.settings[i]
         if s.family == "adapted":
-            best.setdefault((s.view, s.kernel), s)
+            best.setdefault((s.view, s.kernel), i)
     return list(best.values())[:FINALISTS]
 
 

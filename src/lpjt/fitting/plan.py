@@ -77,4 +77,5 @@ class Outcome:
     n_changed: int | None = None  # labels that still changed in the last iteration; None if they were steady
     seconds: dict[str, float] = field(default_factory=dict)  # by stage, all iterations together
     verdict: Verdict | None = None  # the fit in words; None without a target
+    asking: tuple[Codes, ...] = ()  # (m_j, 3) per target: the rows to label next, see `order_targets`
     sample: tuple[Codes | None, ...] = ()  # positions of the rows of each domain that were learned from; None for all

@@ -14,7 +14,7 @@ from lpjt.domains import Domains
 from lpjt.fitting.plan import Outcome
 from lpjt.fitting.trial import Trial
 from lpjt.selection.evidence import every_few
-from lpjt.selection.trust import Trust, estimate_accuracy, find_temperature
+from lpjt.selection.trust import Trust, find_temperature
 
 #: Upper bound on the rows per domain that teach the regression.
 TAUGHT_ROWS = 5000
@@ -104,7 +104,7 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
         value = float(stacked.max(axis=1).mean()) if len(stacked) else 1.0
         return replace(outcome, trust=Trust(value, max(value - UNSURE, 0.0), min(value + UNSURE, 1.0)))
     facts = outcome.trial.facts(outcome.distributions)
-    value, low, high = estimate_accuracy(facts, len(domains.classes))
+    value, low, high = outcome.trial.estimate(facts)
     temperature = find_temperature(unknown, value, temper)
     tempered = [temper(F, temperature) for F in outcome.distributions]
     return replace(

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from lpjt._typing import Array, Codes
+from lpjt.fitting.held_out import HeldOut
 from lpjt.fitting.views import Setting
 from lpjt.selection.choice import Ground, Weighed
-from lpjt.selection.trust import Facts
+from lpjt.selection.given import given_noise
+from lpjt.selection.trust import Facts, estimate_accuracy
 
 #: A fit adapts unless the best unadapted candidate has a score that is higher by more than this.
 ADAPT_MARGIN = 0.07
@@ -44,6 +46,7 @@ class Trial:
     sample: tuple[Codes | None, ...]  # positions of the rows of each domain; None for all of its rows
     lesson: Sampled | None = None  # consensus of the sample, and what adapted candidates say of a larger one
     first: "Trial | None" = None  # the round before
+    held: HeldOut | None = None  # what the first round says of rows whose label was hidden; None if none is given
 
     def table(self) -> list[dict[str, Any]]:
         """One record per candidate, the best first."""
@@ -58,6 +61,7 @@ class Trial:
                 "reverse": float(w.reverse[i]),
                 "kinship": float(w.kinship[i]),
                 "agreement": float(w.agreement[i]),
+                "found": None if w.found is None else float(w.found[i]),
                 "score": float(w.score[i]),
                 "weight": float(w.weight[i]),
                 "chosen": False,
@@ -66,6 +70,13 @@ class Trial:
         ]
         records[self.chosen]["chosen"] = True
         return sorted(records, key=lambda record: -record["score"])
+
+    def estimate(self, facts: Facts) -> tuple[float, float, float]:
+        """Accuracy of the labels that rest on these facts, and its interval; given labels are checked against it."""
+        estimate = estimate_accuracy(facts, self.weighed.consensus.shape[1])
+        if self.held is None or self.first is None:
+            return estimate
+        return self.held.update(estimate, self.first.weighed.weight, self.first.weighed.consensus)
 
     def facts(self, distributions: Sequence[Array]) -> Facts:
         """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target."""
@@ -113,7 +124,9 @@ class Trial:
         adapted, score = self.is_adapted, self.weighed.score
         if adapted.all() or not adapted.any():
             return bool(adapted.all())
-        return bool(score[adapted].max() >= score[~adapted].max() - ADAPT_MARGIN)
+        # A few given labels are no reason not to adapt, as long as chance would explain them.
+        margin = ADAPT_MARGIN + (0.0 if self.held is None else given_noise(len(self.held.labels)))
+        return bool(score[adapted].max() >= score[~adapted].max() - margin)
 
     @property
     def chosen(self) -> int:

@@ -47,6 +47,7 @@ class View:
     name: str
     nearest: Codes  # nearest other target row of each target row
     reverse: Codes | None  # nearest target row of each source row; None if widths differ
+    plain: Problem  # in linear coordinates, for candidates that do not adapt
     problems: dict[Kernel, Problem]  # in the coordinates of each kernel
     settings: list[Setting] = field(default_factory=list)
     labellings: list[Codes] = field(default_factory=list)  # (n,) each: targets in order, given labels kept
@@ -69,11 +70,26 @@ def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> V
         kernel: linear if kernel.is_linear else make_problem(domains, replace(plan, kernel=kernel), view, scalings)
         for kernel in plan.kernels
     }
-    found = View(view, _nearest_of_targets(linear), None, problems)
+    found = View(view, _nearest_of_targets(linear), None, linear, problems)
     if len(set(_widths(domains))) == 1:
         _compare_domains(found, linear)
-    _add_unadapted(found, linear, domains)
-    for kernel, problem in problems.items():
+    _add_candidates(found, domains, plan)
+    return found
+
+
+def label_problems(view: View, domains: Domains, plan: Plan) -> View:
+    """Label the rows of a view again, with its coordinates and neighbours but the labels of `domains`."""
+    labels = tuple(d.y for d in domains.all)
+    problems = {kernel: replace(problem, labels=labels) for kernel, problem in view.problems.items()}
+    found = View(view.name, view.nearest, view.reverse, replace(view.plain, labels=labels), problems)
+    _add_candidates(found, domains, plan)
+    return found
+
+
+def _add_candidates(found: View, domains: Domains, plan: Plan) -> None:
+    """Add the candidates that do not adapt, and one that does for each kernel and class mass of the plan."""
+    _add_unadapted(found, found.plain, domains)
+    for kernel, problem in found.problems.items():
         for masses in plan.masses:
             rule = with_masses(plan.classifier, masses, plan.proportions)
             try:
@@ -81,8 +97,7 @@ def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> V
             except (ValueError, np.linalg.LinAlgError) as error:  # a bandwidth for other scales, for example
                 found.errors.append(error)
             else:
-                found.add(Setting("adapted", view, masses, kernel), [labels])
-    return found
+                found.add(Setting("adapted", found.name, masses, kernel), [labels])
 
 
 def iterate(problem: Problem, plan: Plan, domains: Domains) -> Array:

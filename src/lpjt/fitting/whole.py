@@ -21,6 +21,7 @@ from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.adapt import OnRecord, adapt
+from lpjt.fitting.asking import order_targets
 from lpjt.fitting.engine import Engine, Held
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
@@ -69,19 +70,22 @@ def fit_domains(
         return replace(outcome, sample=sample, seconds=clock.laps)
     outcome = adapt(few, plan, on_record)
     clock.skip()
+    here = None
     if any(positions is not None for positions in sample):
         outcome = _label_all(domains, labels, sample, outcome, plan, engine)
         pairs = zip(outcome.distributions, domains.targets, strict=True)
         held = [engine.map_rows(likeliest_block, F, d.y, columns=None, dtype=np.int64) for F, d in pairs]
         codes = [engine.labels(part) for part in held]
     else:
-        codes = [likeliest_block(F, d.y) for F, d in zip(outcome.distributions, few.targets, strict=True)]
+        here = outcome.distributions
+        codes = [likeliest_block(F, d.y) for F, d in zip(here, few.targets, strict=True)]
         outcome = _hold(outcome, everything, engine)
     of_source = class_proportions(labels[: len(domains.sources)], domains.weights, len(domains.classes))
     verdict = _judge(outcome, codes, of_source, domains.classes)
+    asking = order_targets(domains, labels[len(domains.sources) :], outcome, engine, verdict.absent, here=here)
     clock.lap("all rows")
     clock.add(outcome.seconds)
-    return replace(outcome, verdict=verdict, sample=sample, seconds=clock.laps)
+    return replace(outcome, verdict=verdict, asking=asking, sample=sample, seconds=clock.laps)
 
 
 def _draw(everything: Sequence[Domain], labels: list[Codes], plan: Plan, n_classes: int) -> tuple[Codes | None, ...]:

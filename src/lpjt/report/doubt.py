@@ -5,18 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.preprocessing import normalize
 
 from lpjt._typing import Array, Codes, Mask
+from lpjt.domains import is_dict
 from lpjt.report.checks import is_right
 from lpjt.report.rows import DomainRows
+from lpjt.selection.asking import first_rows
 
 THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95)
 BINS = 10
-
-#: Rows in doubt from which each row that is worth a look is chosen.
-POOL = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,34 +77,11 @@ def _mean(values: Array) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def rows_worth_a_look(model: Any, d: DomainRows, n: int, *, seed: int = 0) -> Codes:
-    """Positions of at most `n` target rows whose labels would tell most, the most telling first.
-
-    In doubt: drawn from the least sure rows. Representative and diverse: one from each of `n` clusters of these, the
-    one nearest to its centre; clusters of more doubt come first. Without rows, the least sure ones.
-    """
+def rows_worth_a_look(model: Any, d: DomainRows, n: int) -> Codes:
+    """Positions of at most `n` target rows whose labels would tell most, the most telling first: `rows_to_label`."""
     if d.distributions is None:
         return np.arange(0)
-    free = np.flatnonzero(~d.given)
-    doubt = 1 - margin(d.distributions[free])
-    order = np.argsort(-doubt, kind="stable")
-    if d.X is None or len(free) <= n:
-        return free[order[:n]]
-    pool = order[: max(n, min(POOL * n, len(free) // 4))]
-    Z = normalize(model._embed(d.X[np.sort(free[pool])], d.name))
-    pool = pool[np.argsort(free[pool])]
-    clusters = KMeans(min(n, len(np.unique(Z, axis=0))), n_init=3, random_state=seed)
-    clusters.fit(Z, sample_weight=doubt[pool] + 1e-9)
-    distances = clusters.transform(Z)
-    nearest = [int(distances[:, k].argmin()) for k in range(clusters.n_clusters)]
-    mass = [float(doubt[pool][clusters.labels_ == k].sum()) for k in range(clusters.n_clusters)]
-    chosen = [nearest[k] for k in np.argsort(-np.array(mass), kind="stable")]
-    return free[pool[list(dict.fromkeys(chosen))]]
-
-
-def margin(distributions: Array) -> Array:
-    """How far the best class of each row is ahead of the second, (n,)."""
-    if distributions.shape[1] < 2:
-        return np.ones(len(distributions))
-    best = np.sort(distributions, axis=1)[:, -2:]
-    return np.asarray(best[:, 1] - best[:, 0])
+    if not is_dict(model.label_distributions_) and len(model.label_distributions_) == d.n_rows:
+        return np.asarray(model.rows_to_label(n))
+    order = model._to_ask[d.name]
+    return first_rows(order[:, 0], order[:, 1], n)

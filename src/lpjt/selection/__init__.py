@@ -1,7 +1,8 @@
 """Choosing without target labels: which candidates, view and iteration to believe, and how far to trust the labels.
 
-Nothing here sees a target label. `choice` weighs labellings of the same rows against each other, `evidence` has the
-parts of the evidence, `trust` estimates the accuracy of the labels and calibrates their confidence.
+Only `given` sees target labels, those that the caller gave. `choice` weighs labellings of the same rows against each
+other, `evidence` has the parts of the evidence, `trust` estimates the accuracy of the labels and calibrates their
+confidence, `asking` finds the rows whose labels would tell most.
 """
 
 from lpjt.selection.choice import Ground, Weighed, view_kinship, weigh_candidates

@@ -1,4 +1,4 @@
-"""Which candidates to believe: evidence for several labellings of the same target rows, without a target label.
+"""Which candidates to believe: evidence for several labellings of the same target rows, with few target labels or none.
 
 A candidate is a way to label the target. No candidate is best everywhere: how columns are scaled (the view) and which
 class masses are assumed decide more than any weight of the objective. So several are tried on a sample of the rows, and
@@ -13,6 +13,7 @@ import numpy as np
 
 from lpjt._typing import Array, Codes
 from lpjt.selection.evidence import reverse_agreement, separation
+from lpjt.selection.given import evidence_of_given
 
 #: The families of candidates, and the say of each: as many candidates as a family may have, together they have this
 #: weight before any evidence. Without it, many similar candidates that are wrong together outvote the others.
@@ -54,6 +55,7 @@ class Weighed:
     weight: Array  # (m,) of each candidate in the consensus; sums to 1
     consensus: Array  # (n, n_classes) weighted share of the candidates that give each label
     votes: Array  # (n, n_classes) the same before any evidence, see `prior_votes`
+    found: Array | None = None  # (m,) share of given target labels that the candidate finds; None if none is given
 
     @property
     def consent(self) -> float:
@@ -76,6 +78,7 @@ def weigh_candidates(
     *,
     votes: Array | None = None,
     soft: Mapping[int, Array] | None = None,
+    given: tuple[Codes, Codes] | None = None,
 ) -> Weighed:
     """Weigh labellings of the same rows against each other.
 
@@ -100,6 +103,9 @@ def weigh_candidates(
         that were made from earlier votes are judged by those: among themselves they agree, right or wrong.
     soft : mapping of position to array, (n, n_classes), optional
         Distributions that some of the candidates give to the consensus instead of their labels.
+    given : pair of int arrays, (m, g) and (g,), optional
+        What candidates say of rows whose label was hidden from them, and these labels: see `evidence_of_given`, which
+        the score gains.
 
     Returns
     -------
@@ -119,13 +125,17 @@ def weigh_candidates(
     unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
     score = ground.local * separated + REVERSE_WEIGHT * reverse + KINSHIP_WEIGHT * np.asarray(kinship) + agreement
     score += UNADAPTED_BONUS * unadapted + max(ground.linear - ground.local, 0.0) * (1 - ground.local) * linear
+    found = None
+    if given is not None:
+        found, gained = evidence_of_given(*given)
+        score += gained
     weight = prior * np.exp((score - score.max()) / SHARPNESS)
     weight /= weight.sum()
     soft = soft or {}
     consensus = vote_shares(labellings, np.where([i in soft for i in range(len(weight))], 0.0, weight), n_classes)
     for i, F in soft.items():
         consensus += weight[i] * F
-    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus, votes)
+    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus, votes, found)
 
 
 def fair_separation(labels: Codes, nearest: Sequence[Codes]) -> float:

@@ -174,6 +174,14 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Rows of a table of a domain in the shared space, (n, n_components)."""
         return self.estimator_.transform(self.encode(X, domain), domain)
 
+    def rows_to_label(self, n: int = 20) -> Any:
+        """Positions of the rows of the target's table whose labels would tell most; as `LPJT.rows_to_label`."""
+        check_is_fitted(self, "encoders_")
+        fitted = getattr(self.estimator_, "best_estimator_", self.estimator_)
+        if not hasattr(fitted, "rows_to_label"):
+            raise ValueError(f"{type(fitted).__name__} does not say which rows to label. Use LPJT as the estimator.")
+        return fitted.rows_to_label(n)
+
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted adapter and the model in it to one file; as `LPJT.save`."""
         check_is_fitted(self, "encoders_")
