@@ -31,6 +31,9 @@ Both ways are compared on the same rows: those whose label neither was given. *A
 they are in what a user gets. The second table compares each fit with the one without labels, on the rows whose label
 was withheld from both; labels *harm* a task if it is more than {HARM:g} point worse there.
 
+The weights of `lpjt.selection.given` were set by trials on a few tasks, among them SURF C-A and Digits 8x8 UCI-MNIST,
+whole, which are in these tables: their gains are not an independent test. Each number of labels has one random draw.
+
 ```console
 $ lpjt bench ask                            # all tasks, then this page
 $ lpjt bench ask --only "SURF"              # a part
