@@ -6,6 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from lpjt import LPJT, TransferWarning
 from lpjt.domains import open_domains
@@ -213,3 +217,25 @@ def test_a_bad_fit_gives_warnings():
     ]
     good = replace(bad, agreement=0.9)
     assert warned(Trust(0.9, 0.8, 1.0, 1.0, good), [0.3, 0.3, 0.4]) == []
+
+
+@pytest.mark.parametrize("kept", [(0, 1, 2, 3, 4), (1, 3, 5, 7, 9)])
+def test_a_target_that_lacks_half_of_the_classes_is_far_above_no_adaptation(kept):
+    """Digits that are smeared to the right, of which the target has five of ten; baselines scaled by the source."""
+    X, y = load_digits(return_X_y=True)
+    chosen = np.flatnonzero(np.isin(y[900:1700], kept)) + 900
+    images = X[chosen].reshape(-1, 8, 8)
+    X_target, y_target = (images + np.roll(images, 1, axis=2)).reshape(-1, 64), y[chosen]
+    model, _ = fit(X[:700], y[:700], X_target)
+    scaler = StandardScaler().fit(X[:700])
+    rows, rows_target = scaler.transform(X[:700]), scaler.transform(X_target)
+    without = [
+        rule.fit(rows, y[:700]).score(rows_target, y_target)
+        for rule in (KNeighborsClassifier(1), LinearSVC(tol=0.1, random_state=0))
+    ]
+    right = np.mean(model.transduction_ == y_target)
+    assert right > max(without) + 0.2
+    assert set(model.absent_classes_) <= set(range(10)) - set(kept)
+    assert len(model.absent_classes_) >= 4
+    low, high = model.estimated_accuracy_interval_
+    assert low <= right <= high

@@ -12,7 +12,7 @@ from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge, fit_kernel_ridge
 from lpjt.domains import Domains
 from lpjt.fitting.plan import Outcome
-from lpjt.fitting.trial import Trial
+from lpjt.fitting.trial import Lessons, Trial
 from lpjt.selection.evidence import every_few
 from lpjt.selection.trust import Trust, find_temperature
 
@@ -69,19 +69,18 @@ def refine_labels(
     Refined
     """
     share = 0.0 if distributions is None else WHOLE_SHARE * (1.0 if trial is None else trial.credit(distributions))
-    taught = _taught(problem, distributions, trial, 1.0 if trial is None else share)
+    lessons = None if trial is None else trial.lessons_of([len(y) for y in problem.labels[problem.n_sources :]])
+    taught = _taught(problem, distributions, lessons, share)
     by_width = {width: _learn(problem, taught, [w == width for w in widths]) for width in set(widths)}
     regressions = tuple(by_width[width] for width in widths)
     labels = []
-    for j in range(problem.n_sources, len(widths)):
-        F = regressions[j].distributions_of(problem.rows[j])
+    for j, rows in enumerate(problem.rows[problem.n_sources :]):
+        F = regressions[problem.n_sources + j].distributions_of(rows)
         if distributions is not None:
-            F += share * distributions[j - problem.n_sources]
-        if trial is not None:
-            rows, lesson = trial.lessons_of([len(y) for y in problem.labels[problem.n_sources :]])[
-                j - problem.n_sources
-            ]
-            F[rows] += (1 - share) * lesson
+            F += share * distributions[j]
+        if lessons is not None:
+            positions, lesson = lessons[j]
+            F[positions] += (1 - share) * lesson
         labels.append(normalise_rows(F))
     factors = None
     if proportions is not None:
@@ -121,17 +120,18 @@ def keep_known(F: Array, y: Codes) -> Array:
     return F
 
 
-def _taught(problem: Problem, distributions: Sequence[Array] | None, trial: Trial | None, share: float) -> list[Array]:
+def _taught(
+    problem: Problem, distributions: Sequence[Array] | None, lessons: Lessons | None, share: float
+) -> list[Array]:
     """Distributions of the rows of each domain, (n_i, n_classes), by which they teach; zero for rows that do not."""
     eye = np.eye(problem.n_classes)
     taught: list[Array] = [eye[y * (y >= 0)] * (y >= 0)[:, None] for y in problem.labels]
-    sizes = [len(y) for y in problem.labels[problem.n_sources :]]
     for j, of_target in enumerate(taught[problem.n_sources :]):
         unknown = problem.labels[problem.n_sources + j] < 0
         if distributions is not None:
             of_target[unknown] = distributions[j][unknown]
-        if trial is not None:
-            rows, lesson = trial.lessons_of(sizes)[j]
+        if lessons is not None:
+            rows, lesson = lessons[j]
             rows, lesson = rows[unknown[rows]], lesson[unknown[rows]]
             of_target[rows] = share * of_target[rows] + (1 - share) * lesson
     return taught

@@ -20,6 +20,10 @@ ADAPT_MARGIN = 0.07
 CREDIT_UNIT = 0.1
 
 
+#: For each target: positions of some of its rows, and their values, (n, n_classes).
+Lessons = tuple[tuple[Codes, Array], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampled:
     """Values of sampled rows of the targets, all targets stacked."""
@@ -27,7 +31,7 @@ class Sampled:
     positions: tuple[Codes | None, ...]  # of the rows of each domain, sources first; None for all rows of the domain
     values: Array  # (n, n_classes)
 
-    def of_targets(self, sizes: Sequence[int]) -> tuple[tuple[Codes, Array], ...]:
+    def of_targets(self, sizes: Sequence[int]) -> Lessons:
         """For each target, of these numbers of rows: positions of its sampled rows, and their values."""
         last = self.positions[len(self.positions) - len(sizes) :]
         rows = [np.arange(n) if chosen is None else chosen for n, chosen in zip(sizes, last, strict=True)]
@@ -103,7 +107,7 @@ class Trial:
         found = np.concatenate([votes[np.arange(len(rows)), F[rows].argmax(axis=1)] for F, (rows, votes) in pairs])
         return float(np.exp(min(0.0, found.mean() - self.weighed.consent) / CREDIT_UNIT))
 
-    def lessons_of(self, sizes: Sequence[int]) -> tuple[tuple[Codes, Array], ...]:
+    def lessons_of(self, sizes: Sequence[int]) -> Lessons:
         """For each target, of these numbers of rows: positions of rows that teach, and their distributions."""
         lesson = self.lesson or Sampled(self.sample, self.weighed.consensus)
         return lesson.of_targets(sizes)

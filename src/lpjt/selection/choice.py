@@ -23,8 +23,8 @@ FAMILIES = {"nearest": 0.5, "linear": 1.0, "adapted": 1.0}
 #: domains alike, the views that leave them apart would otherwise outvote it.
 MIXING_UNIT = 0.25
 
-#: A candidate whose score is lower by this much has a weight that is lower by a factor of e. Evidence judges single
-#: candidates poorly, so many of them vote.
+#: A candidate whose score is lower by this much has a weight that is lower by a factor of e. Evidence cannot tell the
+#: best candidate from other good ones, so the weights fall slowly.
 SHARPNESS = 0.2
 
 #: Weights of the reverse agreement and of the view's kinship in the score, and what the score of an unadapted candidate
