@@ -7,7 +7,7 @@ WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow coverage lint mutants mutants-page bench-report robust asking results conformance figures \
+.PHONY: help install demo test test-slow coverage lint attack mutants mutants-page bench-report robust asking results conformance figures \
 	screenshots docs clean
 
 help:  ## list the targets
@@ -44,6 +44,9 @@ lint: $(STAMP)  ## style, types, and who may import whom
 	$(BIN)/mypy --strict tools
 	$(BIN)/python tools/typed_names.py
 	$(BIN)/lint-imports
+
+attack: $(STAMP)  ## adversarial fits, damaged files, kills, full disks, load; resumes (hours; ARGS='fits --cases 500')
+	PYTHONPATH=tools $(BIN)/python -m attack $(ARGS)
 
 # 300 faults: 15 to 40 minutes on two cores.
 mutants: $(STAMP)  ## plant small faults in core, parameters and fitting; do the tests notice? (ARGS='src/lpjt/core --count 60')

@@ -1,0 +1,1 @@
+"""Attacks on lpjt: adversarial fits, damaged files, kills, full disks, load. `make attack` runs them."""

@@ -1,0 +1,18 @@
+"""The parts of the attack by name, each imported when it is run."""
+
+from importlib import import_module
+
+from attack.part import Part
+
+#: In the order of the table. A part is the variable PART of its module.
+MODULES: dict[str, str] = {}
+
+
+def load(name: str) -> Part:
+    """The part of this name."""
+    if name not in MODULES:
+        raise SystemExit(f"{name!r} is no part of the attack. Choose from: {', '.join(MODULES)}.")
+    part = import_module(MODULES[name]).PART
+    if not isinstance(part, Part):
+        raise TypeError(f"PART of {MODULES[name]} is a {type(part).__name__}, not a Part.")
+    return part
