@@ -117,6 +117,25 @@ def test_wide_rows_have_the_directions_that_they_span(dtype):
     assert principal_directions(rows, floor=0.99)[1].shape == (40, 1)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("cut", [{"max_rank": 6}, {"kept": 0.9}, {"kept": 0.9, "max_rank": 3, "least": 5}])
+def test_few_directions_of_wide_rows_are_those_of_the_decomposition_of_the_rows(dtype, cut):
+    rng = np.random.default_rng(2)
+    rows = (rng.normal(size=(20, 60)) * np.geomspace(1, 1e-3, 60)).astype(dtype)
+    values, vectors = principal_directions(rows, **cut)
+    _, roots, right = np.linalg.svd(rows.astype(np.float64), full_matrices=False)
+    n = len(values)
+    assert 1 <= n <= cut.get("max_rank", 20)
+    if "kept" in cut and "max_rank" not in cut:
+        held = np.cumsum(roots**2) / (roots**2).sum()
+        assert n == 1 + int(np.searchsorted(held, 0.9))
+    tolerance = 1e-3 if dtype == np.float32 else 1e-9
+    assert vectors.dtype == dtype
+    assert_allclose(values, roots[:n] ** 2, rtol=tolerance)
+    assert_allclose(vectors, fix_signs(right[:n].T), atol=tolerance)
+    assert_allclose(vectors.T @ vectors, np.eye(n), atol=tolerance)
+
+
 def test_signs_are_fixed_and_nothing_else():
     V = np.array([[1.0, -2.0, 0.0], [-3.0, 1.0, 0.0]])
     assert_array_equal(fix_signs(V), [[-1.0, 2.0, 0.0], [3.0, -1.0, 0.0]])
