@@ -19,7 +19,7 @@ from lpjt.kernels import Kernel
 from lpjt.parameters import AUTHORS_DEPARTURES, CONSTRAINTS, authors_parameters, make_plan, paper_parameters
 
 #: Parts of the evidence in a record of `candidates_`, in the order in which they are shown.
-EVIDENCE = ("separation", "reverse", "kinship", "agreement", "score", "weight")
+EVIDENCE = ("separation", "reverse", "kinship", "clarity", "agreement", "score", "weight")
 
 
 class LPJT(FittedModel):
@@ -57,12 +57,14 @@ class LPJT(FittedModel):
         How rows are labelled in the shared space: `lpjt.Propagation`, `lpjt.NuSVM`, any scikit-learn classifier, or a
         short form. "propagation" is ``Propagation()``, "harmonic" the paper's ``Propagation(anchored=False)``, "nn"
         the nearest neighbour, "svm" ``NuSVM()``.
-    scaling : {"auto", "standard", "source", "joint", "unit", "none", "paper"} or None, default="auto"
+    scaling : {"auto", "standard", "source", "joint", "unit", "none", "paper", ...} or None, default="auto"
         The view: how columns are scaled. "standard", "source" and "joint" are z-scores, clipped at three deviations,
         then rows of unit length; by each domain's own statistics, by those of the sources for all, or by those of all
         domains together. "unit": rows of unit length. "paper": rows of sum 1 if nothing is negative, z-scores, rows of
         unit length. "none" or None leaves the rows unchanged. "auto" tries all but "paper" if `candidates` allows a
-        choice; otherwise it takes the better of "standard" and "unit".
+        choice; otherwise it takes the better of "standard" and "unit". "standard-length", "source-length" and
+        "joint-length" keep the lengths of the rows, in the embedding too, and "auto" takes these instead if unit length
+        loses classes of the labelled rows, as in some tables of few columns.
     target_proportions : {"auto", "source", "free"}, array, (n_classes,), or dict by class, default="auto"
         Class proportions towards which the propagation's class masses are normalised: the source's, none, or those
         given. "auto" tries "source" and "free" and then uses those of the candidates' consensus, as far as they differ
@@ -122,8 +124,8 @@ class LPJT(FittedModel):
         False if the labels come from the source without adaptation.
     candidates_ : list of dict
         The candidates of the last round, the best first: candidate, view, masses, kernel, each part of the evidence
-        (separation, reverse, kinship, agreement; found, the share of given target labels that it finds while they are
-        hidden from it, or None), score, weight in the consensus, and which one was chosen for the whole fit.
+        (separation, reverse, kinship, clarity, agreement; found, the share of given target labels that it finds while
+        they are hidden from it, or None), score, weight in the consensus, and which one was chosen for the whole fit.
         Empty without a choice. ``pandas.DataFrame(model.candidates_)`` makes a table of it.
     estimated_accuracy_ : float or None
         Estimated share of correct labels among the unlabelled target rows; None without a target.

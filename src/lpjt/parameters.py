@@ -15,6 +15,7 @@ from lpjt.core.objective import Settings
 from lpjt.fitting import Plan
 from lpjt.kernels import NAMES, Kernel, make_kernel
 from lpjt.proportions import read_proportions
+from lpjt.selection.scaling import Z_SCORES, with_lengths
 
 #: How columns can be scaled, and those of these that are tried by default.
 VIEWS = ("standard", "source", "joint", "unit", "none")
@@ -30,7 +31,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "graph_weights": [StrOptions({"heat", "binary"}), Interval(Real, 0, None, closed="neither")],
     "kernel": [StrOptions({"auto", *NAMES}), Kernel, callable],
     "classifier": [str, HasMethods(["classify", "freeze"]), HasMethods(["fit", "predict"])],
-    "scaling": [StrOptions({"auto", *VIEWS, "paper"}), None],
+    "scaling": [StrOptions({"auto", *VIEWS, *with_lengths(Z_SCORES), "paper"}), None],
     "target_proportions": [StrOptions({"auto", "source", "free"}), dict, "array-like"],
     "candidates": [StrOptions({"auto"}), None],
     "refine": ["boolean"],

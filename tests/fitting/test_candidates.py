@@ -68,10 +68,13 @@ def test_both_rounds_are_weighed_on_the_same_ground(tried):
     trial, first = tried[0], tried[0].first
     assert trial.ground is first.ground
     kinship = {s.view: k for s, k in zip(first.settings, first.weighed.kinship, strict=True)}
+    clarity = {s.view: k for s, k in zip(first.settings, first.weighed.clarity, strict=True)}
     for of_round, given in ((first, {}), (trial, {"votes": first.weighed.votes})):
         families, of_views = [s.family for s in of_round.settings], [kinship[s.view] for s in of_round.settings]
+        clear = [clarity[s.view] for s in of_round.settings]
         votes = given.get("votes", first.weighed.votes)
-        expected = weigh_candidates(of_round.labellings, families, of_views, of_views, trial.ground, 3, votes=votes)
+        parts = (of_round.labellings, families, of_views, of_views, clear, trial.ground, 3)
+        expected = weigh_candidates(*parts, votes=votes)
         assert_allclose(of_round.weighed.score, expected.score, rtol=1e-12)
         assert_allclose(of_round.weighed.weight, expected.weight, rtol=1e-12)
     assert_allclose(trial.weighed.consensus.sum(axis=1), 1, rtol=1e-6)

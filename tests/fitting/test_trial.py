@@ -10,6 +10,7 @@ from scipy import sparse
 
 from lpjt import LPJT
 from lpjt.fitting.trial import Sampled
+from lpjt.selection.choice import fair_separation
 from problems import masked
 from trials import INPUTS, X_TARGET, Y_TARGET, X, Y, hand_made
 
@@ -88,8 +89,21 @@ def test_facts_by_hand():
     whole[0][[1, 3]], whole[1][[0, 2]] = [[0.7, 0.3], [0.8, 0.2]], [[0.1, 0.9], [0.6, 0.4]]  # labels 0, 0, 1, 0
     facts = trial.facts(whole)
     assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
-    assert_allclose(facts.margin, np.mean([0.8, 0.2, 0.4, 0.6]))
-    assert_allclose(facts.doubted, 0.25)  # the last label has 0.2 of the consensus
+    # By candidates: 1-NN and linear, then two adapted ones.
+    assert_allclose(facts.unadapted, np.mean([agreed(trial, i, [0, 0, 1, 0]) for i in (0, 1)]))
+    assert_allclose(facts.adapted, np.mean([agreed(trial, i, [0, 0, 1, 0]) for i in (2, 3)]))
+    assert_allclose(facts.separation, fair_separation(np.array([0, 0, 1, 0]), trial.ground.nearest))
+
+
+def agreed(trial, candidate, labels):
+    return sum(a == b for a, b in zip(trial.labellings[candidate], labels, strict=True)) / len(labels)
+
+
+def test_without_unadapted_candidates_the_adapted_ones_speak_for_them():
+    trial = hand_made([0.5, 0.5], ("adapted", "adapted"))
+    n = trial.labellings.shape[1]
+    facts = trial.facts([np.eye(2)[np.zeros(n, dtype=int)]])
+    assert facts.unadapted == facts.adapted
 
 
 # --------------------------------------------------------------------------------------------------

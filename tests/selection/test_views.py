@@ -126,3 +126,50 @@ def test_without_a_target_shared_views_are_clipped_too(kind):
     found = LPJT(scaling=kind, random_state=0).fit(outlier, y)
     expected = LPJT(scaling="standard", random_state=0).fit(outlier, y)
     assert_allclose(found.transform(outlier), expected.transform(outlier), atol=1e-10)
+
+
+# --------------------------------------------------------------------------------------------------
+# Lengths of rows
+
+
+def on_a_line(seed=0, n=60, moved=0.0, width=6):
+    """Three classes at 0, 3 and 6 in every column: only the length of a z-score tells the middle one."""
+    y = np.arange(n) % 3
+    return 3.0 * y[:, None] + np.random.default_rng(seed).normal(size=(n, width)) + moved, y
+
+
+@pytest.mark.parametrize("kind", ["standard", "source", "joint"])
+def test_views_that_keep_lengths_are_z_scores_over_the_root_of_the_width(kind):
+    scalings = Scalings(several([S1], [T1]))
+    for part, unit, kept in zip((S1, T1), scalings.of(kind), scalings.of(f"{kind}-length"), strict=True):
+        scores = np.clip((part - unit.mean) / unit.deviation, -3, 3)
+        assert_allclose(scale_rows(part, kept), scores / 2, atol=1e-12)  # four columns
+
+
+def test_lengths_matter_where_unit_rows_lose_a_class():
+    X, y = on_a_line()
+    assert Scalings(open_domains(X, y, X + 1)).lengths_matter
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(3, 40))
+    round_rows = centres[y] + rng.normal(size=(60, 40))  # as many directions as columns: lengths say nothing
+    assert not Scalings(open_domains(round_rows, y, round_rows + 1)).lengths_matter
+    assert not Scalings(open_domains(round_rows, rng.permutation(y), round_rows)).lengths_matter
+
+
+def test_auto_keeps_lengths_where_they_matter():
+    (X, y), (X_target, y_target) = on_a_line(), on_a_line(1, moved=2.0)
+    model = LPJT(random_state=0).fit(X, y, X_target)
+    assert model.scaling_.endswith("-length")
+    assert "unit" not in {record["view"].removesuffix("-length") for record in model.candidates_}
+    assert np.mean(model.transduction_ == y_target) > 0.95
+    assert np.mean(model.predict(X_target) == y_target) > 0.95
+    unit = LPJT(scaling="standard", random_state=0).fit(X, y, X_target)
+    assert np.mean(unit.transduction_ == y_target) < 0.9
+
+
+def test_lengths_can_be_asked_for_without_candidates():
+    (X, y), (X_target, y_target) = on_a_line(), on_a_line(1, moved=2.0)
+    given = {"scaling": "standard-length", "target_proportions": "source", "random_state": 0}
+    model = LPJT(**given).fit(X, y, X_target)
+    assert (model.scaling_, model.candidates_) == ("standard-length", [])
+    assert np.mean(model.transduction_ == y_target) > 0.95

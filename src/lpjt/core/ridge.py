@@ -65,28 +65,38 @@ def fit_linear_ridge(X: Array, Y: Array, weights: Array | None = None) -> Linear
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KernelRidge:
-    """A regression of class distributions on rows of unit length, with an rbf kernel at some of the rows."""
+    """A regression of class distributions on rows, with an rbf kernel at some of the rows."""
 
-    centres: Array  # (m, width), of unit length
+    centres: Array  # (m, width), of unit length if rows are
     coefficients: Array  # (m, n_classes)
     gamma: float
+    unit_length: bool = True  # whether rows are scaled to unit length
 
     def distributions_of(self, Z: Array) -> Array:
         """Class distributions, (n, n_classes): the regression's values, cut at zero, as shares."""
         values = np.empty((len(Z), self.coefficients.shape[1]))
 
         def fill(rows: slice) -> None:
-            values[rows] = _rbf(unit_rows(Z[rows]), self.centres, self.gamma) @ self.coefficients
+            values[rows] = _rbf(self._scaled(Z[rows]), self.centres, self.gamma) @ self.coefficients
 
         map_threads(fill, [slice(start, start + BLOCK_ROWS) for start in range(0, len(Z), BLOCK_ROWS)])
         values += 1.0 / self.coefficients.shape[1]
         return normalise_rows(np.maximum(values, 0.0))
 
+    def _scaled(self, Z: Array) -> Array:
+        return unit_rows(Z) if self.unit_length else Z
+
 
 def fit_kernel_ridge(
-    Z: Array, Y: Array, weights: Array, *, penalty: float = 0.1, max_centres: int = MAX_CENTRES
+    Z: Array,
+    Y: Array,
+    weights: Array,
+    *,
+    unit_length: bool = True,
+    penalty: float = 0.1,
+    max_centres: int = MAX_CENTRES,
 ) -> KernelRidge:
-    r"""Minimise :math:`\sum_i w_i \|y_i - f(z_i)\|^2 + \lambda \|f\|^2` over rbf functions of rows of unit length.
+    r"""Minimise :math:`\sum_i w_i \|y_i - f(z_i)\|^2 + \lambda \|f\|^2` over rbf functions of rows.
 
     Exact up to `max_centres` rows; beyond that f is confined to evenly spaced rows (Nystroem), O(n m^2). The width of
     the kernel is 1 over the mean squared distance between rows.
@@ -98,8 +108,10 @@ def fit_kernel_ridge(
     Y : array, (n, n_classes)
         Class distributions; their deviation from uniform is regressed.
     weights : array, (n,)
+    unit_length : bool
+        Whether rows are scaled to unit length first.
     """
-    U = unit_rows(Z)
+    U = unit_rows(Z) if unit_length else np.asarray(Z)
     centres = U[:: -(-len(U) // max_centres)]
     mean = U.mean(axis=0)
     gamma = 1.0 / max(2.0 * float(np.einsum("ij,ij->", U, U) / len(U) - mean @ mean), np.finfo(float).eps)
@@ -108,7 +120,7 @@ def fit_kernel_ridge(
     A = weighted @ K + penalty * _rbf(centres, centres, gamma)
     A[np.diag_indices_from(A)] += 1e-8 * np.trace(A) / len(A)  # repeated centres
     right = weighted @ (Y - 1.0 / Y.shape[1])
-    return KernelRidge(centres, linalg.solve(A, right, assume_a="pos"), gamma)
+    return KernelRidge(centres, linalg.solve(A, right, assume_a="pos"), gamma, unit_length)
 
 
 def _rbf(Z: Array, centres: Array, gamma: float) -> Array:

@@ -1,7 +1,7 @@
 """Scaling of the rows of a domain: dense rows, and sparse ones without a dense copy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +82,18 @@ def joint_scaling(parts: Sequence[AnyRows], kind: str) -> Scaling:
     deviation = np.where(deviation > floor, deviation, np.inf)
     clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
     return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=unit_rows)
+
+
+def keep_lengths(scaling: Scaling) -> Scaling:
+    """A scaling to unit rows without its last step: z-scores over the root of the width, so that lengths are about 1.
+
+    Rows of one length lose a direction. Among hundreds of columns that is noise; in a narrow table it may be what tells
+    the classes apart: values that are low, middling or high in all columns.
+    """
+    assert scaling.deviation is not None, "only z-scores keep lengths"
+    root = float(np.sqrt(len(scaling.deviation)))
+    clip = None if scaling.clip is None else scaling.clip / root
+    return replace(scaling, deviation=scaling.deviation * root, clip=clip, unit_rows=False)
 
 
 def _rounding(deviation: Array) -> float:

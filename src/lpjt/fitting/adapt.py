@@ -11,7 +11,7 @@ from lpjt.core.alternation import Clock, State
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, begin_candidate, row_weights
 from lpjt.fitting.candidates import try_candidates
-from lpjt.fitting.plan import Outcome, Plan
+from lpjt.fitting.plan import Outcome, Plan, settle_lengths
 from lpjt.fitting.refine import calibrate, refine_labels
 from lpjt.fitting.start import GUESS
 from lpjt.fitting.trial import Trial
@@ -50,6 +50,7 @@ def _adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> O
     Outcome
     """
     clock, scalings = Clock(), Scalings(domains)
+    plan = settle_lengths(plan, scalings)
     trial = None
     if plan.chooses:
         trial, plan = try_candidates(domains, plan)
@@ -109,7 +110,9 @@ def _finish(candidate: Candidate, plan: Plan, steady: bool, trial: Trial | None)
     refined = None
     if plan.refine and isinstance(plan.classifier, Propagation):
         named = plan.named_proportions(candidate.problem.source_proportions)
-        refined = refine_labels(candidate.problem, candidate.widths, state.distributions, trial, named)
+        refined = refine_labels(
+            candidate.problem, candidate.widths, state.distributions, trial, named, unit_length=plan.unit_length
+        )
     distributions = state.distributions if refined is None else refined.distributions
     Z, y = np.vstack(state.embeddings), np.concatenate(candidate.problem.labels)
     Y = all_distributions(candidate.problem, distributions)

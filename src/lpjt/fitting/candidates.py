@@ -19,6 +19,7 @@ from lpjt.fitting.trial import Sampled, Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, make_problem
 from lpjt.selection.choice import Ground, weigh_candidates
 from lpjt.selection.scaling import Scalings
+from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 
 #: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
 #: classes: enough to rank candidates, then enough for the finalists to be accurate.
@@ -29,16 +30,6 @@ CANDIDATE_COORDINATES = 200
 
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
 FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 10, 4
-
-#: How far the consensus' class proportions are from the true ones where its labels have no vote at all, in total
-#: variation; less as they have more votes. From there on to that much further they replace the source's proportions.
-NOISE, FURTHER = 0.4, 0.1
-
-#: Mean share of votes at which the consensus' proportions begin to count, and at which they count in full.
-DOUBTED, TRUSTED = 0.45, 0.55
-
-#: Least proportion of a class in estimated masses, so that a class can return.
-LEAST_PROPORTION = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +114,7 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     tried = [pair for view in views for pair in zip(view.settings, view.labellings, strict=True)]
     if not any(s.family == "adapted" for s, _ in tried):
         raise next(error for view in views for error in view.errors)
-    of_views = {view.name: (view.kinship, view.mixing) for view in views}
+    of_views = {view.name: (view.kinship, view.mixing, view.local) for view in views}
     held = hold_out(few, make_small(plan, FIRST_ITERATIONS), views)
     first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes), given=_given(held))
     masses, proportions = settle_masses(plan, first, few)
@@ -176,9 +167,7 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
     consensus, consent = first.weighed.consensus, first.weighed.consent
     found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
     of_source = class_proportions([d.y for d in domains.sources], domains.weights, consensus.shape[1])
-    distance = float(np.abs(found - of_source).sum()) / 2
-    share = float(np.clip((distance - NOISE * (1 - consent)) / FURTHER, 0.0, 1.0))
-    share *= float(np.clip((consent - DOUBTED) / (TRUSTED - DOUBTED), 0.0, 1.0))
+    share = believe_proportions(found, of_source, consent, len(consensus))
     if not share:
         return "source", None
     return "estimated", np.maximum((1 - share) * of_source + share * found, LEAST_PROPORTION)
@@ -206,16 +195,16 @@ def _finalists(first: Trial) -> list[int]:
 
 def _weigh(
     tried: Sequence[tuple[Setting, Codes]],
-    of_views: Mapping[str, tuple[float, float]],
+    of_views: Mapping[str, tuple[float, float, float]],
     ground: Ground,
     sample: tuple[Codes | None, ...],
     n_classes: int,
     **earlier: Any,
 ) -> Trial:
     settings, labellings = tuple(s for s, _ in tried), np.array([y for _, y in tried])
-    kinship, mixing = ([of_views[s.view][part] for s in settings] for part in (0, 1))
+    kinship, mixing, clarity = ([of_views[s.view][part] for s in settings] for part in range(3))
     families = [s.family for s in settings]
-    weighed = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes, **earlier)
+    weighed = weigh_candidates(labellings, families, kinship, mixing, clarity, ground, n_classes, **earlier)
     return Trial(settings, labellings, ground, weighed, sample)
 
 

@@ -14,7 +14,7 @@ from lpjt.classifiers import with_masses
 from lpjt.core.objective import Problem, count_listed
 from lpjt.domains import Domains
 from lpjt.fitting.candidates import all_rows, label_views, make_small, settle_masses, settle_plan
-from lpjt.fitting.plan import Plan
+from lpjt.fitting.plan import Plan, settle_lengths
 from lpjt.fitting.trial import Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, make_problem
 from lpjt.kernels import Kernel
@@ -22,7 +22,7 @@ from lpjt.selection.choice import weigh_candidates
 from lpjt.selection.scaling import Scalings, choose_scaling
 
 #: Parts of the evidence that a plan has, fields of `selection.choice.Weighed`.
-EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "weight")
+EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "clarity", "weight")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -64,6 +64,8 @@ def compare_plans(
     """
     seed = int(base.random_state.randint(2**31 - 1))
     scalings = Scalings(domains)
+    base = settle_lengths(base, scalings)
+    plans = [plan if isinstance(plan, Exception) else settle_lengths(plan, scalings) for plan in plans]
     seen, trial = _try_base(domains, base, plans, scalings)
     view_of = cache(lambda kinds: choose_scaling(domains, kinds, scalings))
 
@@ -186,12 +188,14 @@ def _weigh(
         if s.family != "adapted"
     ]
     labellings, families, names, seconds = zip(*adapted, *unadapted, strict=True)
-    kinship, mixing = ({view.name: getattr(view, part) for view in views} for part in ("kinship", "mixing"))
+    parts = ("kinship", "mixing", "local")
+    kinship, mixing, clarity = ({view.name: getattr(view, part) for view in views} for part in parts)
     weighed = weigh_candidates(
         np.array(labellings),
         families,
         [kinship[name] for name in names],
         [mixing[name] for name in names],
+        [clarity[name] for name in names],
         join_grounds(domains, views),
         len(domains.classes),
     )

@@ -1,17 +1,19 @@
 """What a fit is asked to do, and what it returns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import Classifier, Predictor
+from lpjt.classifiers import Classifier, Predictor, Propagation
 from lpjt.core.blocks import ENTRIES
 from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Settings
 from lpjt.core.ridge import KernelRidge
 from lpjt.kernels import Kernel
+from lpjt.selection.scaling import KEPT, Scalings, with_lengths
 from lpjt.selection.trust import Trust, Verdict
 
 #: Maximum number of unlabelled rows, and of labelled rows, in one graph. More rows are labelled in several shards, each
@@ -47,11 +49,27 @@ class Plan:
     block_entries: int = ENTRIES  # of the blocks in which rows are read
     on_disk: bool = False  # whether coordinates are kept in a temporary file
 
+    @property
+    def unit_length(self) -> bool:
+        """Whether embedded rows are scaled to unit length before they are labelled."""
+        return not isinstance(self.classifier, Propagation) or bool(self.classifier.unit_length)
+
     def named_proportions(self, of_source: Array) -> Array | None:
         """Proportions of the target that the caller named, (n_classes,); None if they are open or free."""
         if self.masses == ("source",):
             return of_source
         return self.proportions if self.masses == ("given",) else None
+
+
+def settle_lengths(plan: Plan, scalings: Scalings) -> Plan:
+    """The plan, with views and a propagation that keep the lengths of rows if they matter and the plan is free to."""
+    named = len(plan.views) == 1 and plan.views[0].endswith(KEPT)
+    if not (named or (len(plan.views) > 1 and plan.unit_length and scalings.lengths_matter)):
+        return plan
+    classifier = plan.classifier
+    if isinstance(classifier, Propagation):
+        classifier = clone(classifier).set_params(unit_length=False)
+    return replace(plan, views=with_lengths(plan.views), classifier=classifier)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +87,7 @@ class Outcome:
     regressions: tuple[KernelRidge, ...] = ()  # per domain, from coordinates; averaged with the labels of `classifier`
     share: float = 1.0  # of the labels of `classifier` beside one of the regressions
     factors: Array | None = None  # (n_classes,) by which class masses are drawn to proportions that the caller named
+    shift: Array | None = None  # (n_classes,) by which calibrated distributions are brought to the target's proportions
     trial: Any = None  # the candidates that were tried, a `fitting.candidates.Trial`; None if there was no choice
     trust: Trust | None = None  # estimated accuracy and calibration; None without a target
     n_iter: int = 0

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import Tempered, temper
+from lpjt.classifiers import Predictor, Reweighted, Tempered, temper
+from lpjt.core.moments import class_proportions
 from lpjt.core.objective import Problem
 from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge, fit_kernel_ridge
@@ -14,6 +15,7 @@ from lpjt.domains import Domains
 from lpjt.fitting.plan import Outcome
 from lpjt.fitting.trial import Lessons, Trial
 from lpjt.selection.evidence import every_few
+from lpjt.selection.shift import shift_factors
 from lpjt.selection.trust import Trust, find_temperature
 
 #: Upper bound on the rows per domain that teach the regression.
@@ -43,6 +45,8 @@ def refine_labels(
     distributions: Sequence[Array] | None,
     trial: Trial | None,
     proportions: Array | None = None,
+    *,
+    unit_length: bool = True,
 ) -> Refined:
     """Labels of a regression on the coordinates, which the labelled rows, the iterations and the consensus teach.
 
@@ -63,6 +67,8 @@ def refine_labels(
         The candidates, if any were tried.
     proportions : array, (n_classes,), or None
         Of the target, if the caller named them: the labels are drawn to them.
+    unit_length : bool
+        Whether the regression scales rows to unit length.
 
     Returns
     -------
@@ -71,7 +77,7 @@ def refine_labels(
     share = 0.0 if distributions is None else WHOLE_SHARE * (1.0 if trial is None else trial.credit(distributions))
     lessons = None if trial is None else trial.lessons_of([len(y) for y in problem.labels[problem.n_sources :]])
     taught = _taught(problem, distributions, lessons, share)
-    by_width = {width: _learn(problem, taught, [w == width for w in widths]) for width in set(widths)}
+    by_width = {width: _learn(problem, taught, [w == width for w in widths], unit_length) for width in set(widths)}
     regressions = tuple(by_width[width] for width in widths)
     labels = []
     for j, rows in enumerate(problem.rows[problem.n_sources :]):
@@ -94,24 +100,49 @@ def refine_labels(
 def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
     """The outcome with its estimated accuracy, and with distributions whose mean confidence is that accuracy.
 
-    Only after a choice among candidates: without their agreement there is nothing to calibrate by, and the estimate is
-    the mean confidence, with a wide interval.
+    In between, calibrated distributions are brought to class proportions of their own, as far as there is reason to
+    believe that the target has others than the source (`selection.shift`). Only after a choice among candidates:
+    without their agreement there is nothing to calibrate by, and the estimate is the mean confidence, with a wide
+    interval.
     """
     unknown = [F[d.y < 0] for F, d in zip(outcome.distributions, domains.targets, strict=True)]
     if outcome.trial is None:
         stacked = np.vstack(unknown)
         value = float(stacked.max(axis=1).mean()) if len(stacked) else 1.0
         return replace(outcome, trust=Trust(value, max(value - UNSURE, 0.0), min(value + UNSURE, 1.0)))
-    facts = outcome.trial.facts(outcome.distributions)
-    value, low, high = outcome.trial.estimate(facts)
-    temperature = find_temperature(unknown, value, temper)
-    tempered = [temper(F, temperature) for F in outcome.distributions]
+    trial: Trial = outcome.trial
+    of_source = class_proportions([d.y for d in domains.sources], domains.weights, len(domains.classes))
+    facts = trial.facts(outcome.distributions)
+    value, low, high = trial.estimate(facts)
+    temperature, shift = find_temperature(unknown, value, temper), None
+    belief = trial.belief(outcome.distributions, of_source)
+    if belief:
+        first = temperature
+        found = shift_factors(np.vstack([temper(F, first) for F in outcome.distributions]), of_source, belief)
+        facts = trial.facts([shift_proportions(F, first, found) for F in outcome.distributions])
+        value, low, high = trial.estimate(facts)
+        # Calibrated again: a temperature after the factors is the same as one before them and their power.
+        again = find_temperature(unknown, value, lambda F, t: shift_proportions(F, first * t, found ** (1 / t)))
+        temperature, shift = first * again, found ** (1 / again)
+    pairs = zip(outcome.distributions, domains.targets, strict=True)
     return replace(
         outcome,
-        distributions=tuple(keep_known(F, d.y) for F, d in zip(tempered, domains.targets, strict=True)),
-        predictors=tuple(Tempered(predictor, temperature) for predictor in outcome.predictors),
+        distributions=tuple(keep_known(shift_proportions(F, temperature, shift), d.y) for F, d in pairs),
+        predictors=tuple(_calibrated(predictor, temperature, shift) for predictor in outcome.predictors),
+        shift=shift,
         trust=Trust(value, low, high, temperature, facts),
     )
+
+
+def shift_proportions(F: Array, temperature: float, shift: Array | None) -> Array:
+    """Distributions, (n, n_classes), at a temperature, then with their classes weighed by `shift`, if given."""
+    F = temper(F, temperature)
+    return F if shift is None else normalise_rows(F * shift)
+
+
+def _calibrated(predictor: Predictor, temperature: float, shift: Array | None) -> Predictor:
+    tempered = Tempered(predictor, temperature)
+    return tempered if shift is None else Reweighted(tempered, shift)
 
 
 def keep_known(F: Array, y: Codes) -> Array:
@@ -137,7 +168,7 @@ def _taught(
     return taught
 
 
-def _learn(problem: Problem, taught: Sequence[Array], chosen: Sequence[bool]) -> KernelRidge:
+def _learn(problem: Problem, taught: Sequence[Array], chosen: Sequence[bool], unit_length: bool) -> KernelRidge:
     """Regression on the coordinates of the chosen domains, which have one width."""
     rows, labels, counts = [], [], []
     for i, (X, Y, is_chosen) in enumerate(zip(problem.rows, taught, chosen, strict=True)):
@@ -146,4 +177,5 @@ def _learn(problem: Problem, taught: Sequence[Array], chosen: Sequence[bool]) ->
         labels.append(Y[teaching])
         counts.append(np.ones(len(teaching)) if problem.weights is None else problem.weights[i][teaching])
     Y = np.vstack(labels)
-    return fit_kernel_ridge(np.vstack([X for X in rows if X.size]), Y, Y.max(axis=1) * np.concatenate(counts))
+    stacked, weights = np.vstack([X for X in rows if X.size]), Y.max(axis=1) * np.concatenate(counts)
+    return fit_kernel_ridge(stacked, Y, weights, unit_length=unit_length)

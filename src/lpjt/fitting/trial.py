@@ -9,8 +9,9 @@ import numpy as np
 from lpjt._typing import Array, Codes
 from lpjt.fitting.held_out import HeldOut
 from lpjt.fitting.views import Setting
-from lpjt.selection.choice import Ground, Weighed
+from lpjt.selection.choice import Ground, Weighed, fair_separation
 from lpjt.selection.given import given_noise
+from lpjt.selection.shift import believe_proportions
 from lpjt.selection.trust import Facts, estimate_accuracy
 
 #: A fit adapts unless the best unadapted candidate has a score that is higher by more than this.
@@ -64,6 +65,7 @@ class Trial:
                 "separation": float(w.separation[i]),
                 "reverse": float(w.reverse[i]),
                 "kinship": float(w.kinship[i]),
+                "clarity": float(w.clarity[i]),
                 "agreement": float(w.agreement[i]),
                 "found": None if w.found is None else float(w.found[i]),
                 "score": float(w.score[i]),
@@ -87,12 +89,22 @@ class Trial:
         w = self.weighed
         parts = Sampled(self.sample, w.consensus).of_targets([len(F) for F in distributions])
         labels = np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
-        rows, ranked = np.arange(len(labels)), np.sort(w.consensus, axis=1)
+        agree, adapted = (self.labellings == labels).mean(axis=1), self.is_adapted
+        of_adapted = float(agree[adapted].mean()) if adapted.any() else float(agree.mean())
         return Facts(
-            agreement=float(w.votes[rows, labels].mean()),
-            margin=float((ranked[:, -1] - ranked[:, -2]).mean()) if ranked.shape[1] > 1 else 1.0,
-            doubted=float(np.mean(w.consensus[rows, labels] < 0.5)),
+            agreement=float(w.votes[np.arange(len(labels)), labels].mean()),
+            adapted=of_adapted,
+            unadapted=of_adapted if adapted.all() else float(agree[~adapted].mean()),
+            separation=fair_separation(labels, self.ground.nearest),
         )
+
+    def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
+        """How far to believe the proportions of the labels, see `believe_proportions`; 0 if the caller named them."""
+        if self.first is None or not {s.masses for s in self.first.settings} >= {"source", "free"}:
+            return 0.0
+        labels = np.concatenate([F.argmax(axis=1) for F in distributions])
+        found = np.bincount(labels, minlength=len(of_source)) / len(labels)
+        return believe_proportions(found, of_source, self.first.weighed.consent, len(labels))
 
     def credit(self, distributions: Sequence[Array]) -> float:
         """How much the labels of the whole fit count, in (0, 1]: 1 if they have as many votes as the consensus'.

@@ -76,7 +76,7 @@ def keep_consensus(domains: Domains, plan: Plan, trial: Trial, scalings: Scaling
     is_target = tuple(i >= len(domains.sources) for i in range(len(everything)))
     problem = Problem(tuple(rows), tuple(d.y for d in everything), is_target, n_classes, weights=domains.weights)
     named = plan.named_proportions(problem.source_proportions)
-    refined = refine_labels(problem, widths, None, trial, named)
+    refined = refine_labels(problem, widths, None, trial, named, unit_length=plan.unit_length)
     predictors: tuple[Predictor, ...] = refined.regressions
     if refined.factors is not None:
         predictors = tuple(Reweighted(predictor, refined.factors) for predictor in predictors)

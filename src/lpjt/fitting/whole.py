@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from lpjt._typing import Array, Codes, Values
-from lpjt.classifiers import Classifier, Inductive, Predictor, temper
+from lpjt.classifiers import Classifier, Inductive, Predictor
 from lpjt.core.alternation import Clock
 from lpjt.core.blocks import AnyRows, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
@@ -25,7 +25,7 @@ from lpjt.fitting.asking import order_targets
 from lpjt.fitting.engine import Engine, Held
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
-from lpjt.fitting.refine import keep_known
+from lpjt.fitting.refine import keep_known, shift_proportions
 from lpjt.fitting.sampling import draw_by_class, draw_sample
 from lpjt.fitting.unadapted import fit_source_only
 from lpjt.selection.trust import Verdict, judge
@@ -203,7 +203,7 @@ def _refine(distributions: Sequence[Held], domains: Domains, outcome: Outcome, e
     n_sources, n_classes = len(domains.sources), len(domains.classes)
     if not outcome.regressions:
         pairs = zip(domains.targets, distributions, strict=True)
-        calibrate = partial(calibrate_block, temperature=temperature)
+        calibrate = partial(calibrate_block, temperature=temperature, shift=outcome.shift)
         return tuple(engine.map_rows(calibrate, F, d.y, columns=n_classes, dtype=np.float64) for d, F in pairs)
     refined = []
     for j, (d, F) in enumerate(zip(domains.targets, distributions, strict=True), start=n_sources):
@@ -214,6 +214,7 @@ def _refine(distributions: Sequence[Held], domains: Domains, outcome: Outcome, e
             share=outcome.share,
             factors=outcome.factors,
             temperature=temperature,
+            shift=outcome.shift,
         )
         refined.append(engine.map_rows(refine, d.X, F, d.y, columns=n_classes, dtype=np.float64))
     return tuple(refined)
@@ -290,15 +291,17 @@ def refine_block(
     share: float,
     factors: Array | None,
     temperature: float,
+    shift: Array | None = None,
 ) -> Array:
     """Mean of given distributions, by their share, and of those of a regression, calibrated; known labels are kept."""
     G = regression.distributions_of(to_coordinates(X, map_to)) + share * F
-    return keep_known(temper(normalise_rows(G if factors is None else G * factors), temperature), y)
+    F = normalise_rows(G if factors is None else G * factors)
+    return keep_known(shift_proportions(F, temperature, shift), y)
 
 
-def calibrate_block(F: Array, y: Codes, *, temperature: float) -> Array:
+def calibrate_block(F: Array, y: Codes, *, temperature: float, shift: Array | None = None) -> Array:
     """Distributions of a block of rows, calibrated; known labels are kept."""
-    return keep_known(temper(np.array(F), temperature), y)
+    return keep_known(shift_proportions(np.array(F), temperature, shift), y)
 
 
 def likeliest_block(F: Array, y: Codes) -> Codes:

@@ -120,7 +120,7 @@ def _votes(graph: Graph, weights: str, near: str, distributions: Array) -> str:
 
 
 def _add_kernel_ridge(graph: Graph, Z: str, ridge: KernelRidge, n_classes: int) -> str:
-    squared = graph.squared_distances(graph.unit_rows(Z), ridge.centres)
+    squared = graph.squared_distances(graph.unit_rows(Z) if ridge.unit_length else Z, ridge.centres)
     values = graph.affine(str(graph.node("Exp", graph.times(squared, -ridge.gamma))), ridge.coefficients, 1 / n_classes)
     return graph.shares(graph.at_least(values, 0.0), n_classes)
 

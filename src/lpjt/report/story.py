@@ -206,6 +206,9 @@ def name_candidate(record: dict[str, Any]) -> str:
 
 _VIEWS = {
     "standard": "each domain scaled by itself",
+    "standard-length": "each domain scaled by itself, lengths kept",
+    "source-length": "scaled as the source, lengths kept",
+    "joint-length": "scaled together, lengths kept",
     "source": "scaled as the source",
     "joint": "scaled together",
     "unit": "rows of unit length",
@@ -216,5 +219,6 @@ _PARTS = {
     "separation": "how often near target rows share a label",
     "reverse": "how well its labels predict the source back",
     "kinship": "how well its view joins the domains",
+    "clarity": "how well its view separates the classes of the labelled rows",
     "agreement": "how many candidates agree with it",
 }

@@ -2,21 +2,24 @@
 
 Only `given` sees target labels, those that the caller gave. `choice` weighs labellings of the same rows against each
 other, `evidence` has the parts of the evidence, `trust` estimates the accuracy of the labels and calibrates their
-confidence, `asking` finds the rows whose labels would tell most.
+confidence, `shift` finds the class proportions of the target, `asking` the rows whose labels would tell most.
 """
 
 from lpjt.selection.choice import Ground, Weighed, view_kinship, weigh_candidates
 from lpjt.selection.evidence import mutual_information, reverse_agreement, separation
+from lpjt.selection.shift import believe_proportions, shift_factors
 from lpjt.selection.trust import Facts, estimate_accuracy
 
 __all__ = [
     "Facts",
     "Ground",
     "Weighed",
+    "believe_proportions",
     "estimate_accuracy",
     "mutual_information",
     "reverse_agreement",
     "separation",
+    "shift_factors",
     "view_kinship",
     "weigh_candidates",
 ]

@@ -1,13 +1,15 @@
 """Which scaling suits the domains, before anything is projected."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import Propagation
 from lpjt.core.blocks import AnyRows, stack_rows, stays_sparse
-from lpjt.core.scaling import Scaling, fit_scaling, joint_scaling, scale_to_float32
+from lpjt.core.neighbors import nearest_others
+from lpjt.core.scaling import Scaling, fit_scaling, joint_scaling, keep_lengths, scale_to_float32
 from lpjt.domains import Domain, Domains
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
@@ -18,6 +20,13 @@ MAX_ROWS, MAX_QUERIES = 4000, 1000
 
 #: Views in which several domains are standardised by the same statistics.
 SHARED_VIEWS = ("source", "joint")
+
+#: Views of z-scores, and what their names end with if rows keep their lengths.
+Z_SCORES, KEPT = ("standard", *SHARED_VIEWS), "-length"
+
+#: Lengths of rows matter if unit length takes this share of the labelled rows away from a nearest neighbour of their
+#: class, and more of them than chance does by this many standard deviations.
+LENGTH_SHARE, LENGTH_DEVIATIONS = 0.015, 2.0
 
 
 class Scalings:
@@ -32,8 +41,11 @@ class Scalings:
 
         "source" standardises by the statistics of the sources, "joint" by those of all domains, always among domains
         of one width; a target that no source shares its width with has its own statistics. Any other kind is as in
-        `core.scaling.fit_scaling`, by each domain's own statistics.
+        `core.scaling.fit_scaling`, by each domain's own statistics. A name that ends in "-length" is the view of the
+        same name with the lengths of the rows kept.
         """
+        if kind.endswith(KEPT) and kind not in self._found:
+            self._found[kind] = tuple(map(keep_lengths, self.of(kind.removesuffix(KEPT))))
         if kind not in self._found:
             everything = self.domains.all
             if kind in SHARED_VIEWS:
@@ -53,6 +65,39 @@ class Scalings:
         if len(self.domains.sources) == 1:
             return self.of(kind)[0]
         return joint_scaling([d.X for d in self.domains.sources], kind)
+
+    @cached_property
+    def lengths_matter(self) -> bool:
+        """Whether the lengths of rows tell classes apart, see `lengths_matter`."""
+        return lengths_matter(self.domains, self)
+
+
+def lengths_matter(domains: Domains, scalings: Scalings) -> bool:
+    """Whether the lengths of rows tell classes apart: unit length separates the labelled rows worse than z-scores do.
+
+    Counts the labelled rows whose nearest other row of the same domain has their label under one of the two and not
+    under the other; where lengths say nothing, both happen as often (the sign test of McNemar).
+    """
+    everything = domains.all
+    if stays_sparse([d.X for d in everything], max_rows=MAX_ROWS):
+        return False
+    lost = gained = n = 0
+    pairs = zip(everything, scalings.of("standard"), scalings.of("standard" + KEPT), strict=True)
+    for domain, unit, kept in pairs:
+        known = every_few(np.flatnonzero(domain.y >= 0), MAX_QUERIES)
+        if len(known) < 2:
+            continue
+        y = domain.y[known]
+        right = [y[nearest_others(_scaled(domain.X[known], s), 1).indices[:, 0]] == y for s in (unit, kept)]
+        lost += int((right[1] & ~right[0]).sum())
+        gained += int((right[0] & ~right[1]).sum())
+        n += len(known)
+    return lost - gained > max(LENGTH_SHARE * n, LENGTH_DEVIATIONS * float(np.sqrt(lost + gained)))
+
+
+def with_lengths(views: Sequence[str]) -> tuple[str, ...]:
+    """The views with the lengths of the rows kept; without the one of unit rows."""
+    return tuple(view + KEPT if view in Z_SCORES else view for view in views if view != "unit")
 
 
 def choose_scaling(domains: Domains, kinds: Sequence[str], scalings: Scalings) -> str:
