@@ -19,7 +19,7 @@ from lpjt.kernels import Kernel
 from lpjt.parameters import AUTHORS_DEPARTURES, CONSTRAINTS, authors_parameters, make_plan, paper_parameters
 
 #: Parts of the evidence in a record of `candidates_`, in the order in which they are shown.
-EVIDENCE = ("separation", "reverse", "kinship", "clarity", "agreement", "score", "weight")
+EVIDENCE = ("separation", "reverse", "kinship", "agreement", "score", "weight")
 
 
 class LPJT(FittedModel):
@@ -124,7 +124,7 @@ class LPJT(FittedModel):
         False if the labels come from the source without adaptation.
     candidates_ : list of dict
         The candidates of the last round, the best first: candidate, view, masses, kernel, each part of the evidence
-        (separation, reverse, kinship, clarity, agreement; found, the share of given target labels that it finds while
+        (separation, reverse, kinship, agreement; found, the share of given target labels that it finds while
         they are hidden from it, or None), score, weight in the consensus, and which one was chosen for the whole fit.
         Empty without a choice. ``pandas.DataFrame(model.candidates_)`` makes a table of it.
     estimated_accuracy_ : float or None

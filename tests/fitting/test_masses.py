@@ -11,7 +11,6 @@ from lpjt.domains import open_domains
 from lpjt.fitting.candidates import settle_masses, try_candidates
 from trials import X_TARGET, X, Y, calls_of_iterate, opened, plan_for
 
-
 #: What half of the noise of drawing a hundred rows of two classes counts.
 DRAWN = 0.2 * np.sqrt(2 / 100)
 

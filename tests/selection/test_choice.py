@@ -32,11 +32,11 @@ def random_case(seed=0, n=30, n_source=20, n_classes=3, families=FAMILIES, *, lo
         local=local,
         linear=linear,
     )
-    kinship, mixing, clarity = rng.random((3, len(families))).tolist()
-    return labellings, list(families), kinship, mixing, clarity, ground, n_classes
+    kinship, mixing = rng.random((2, len(families))).tolist()
+    return labellings, list(families), kinship, mixing, ground, n_classes
 
 
-def naive_weighing(labellings, families, kinship, mixing, clarity, ground, n_classes):
+def naive_weighing(labellings, families, kinship, mixing, ground, n_classes):
     """Every part of the evidence as loops over candidates, views and rows."""
     m, n = len(labellings), len(labellings[0])
     say = {"nearest": 0.5, "linear": 1.0, "adapted": 1.0}
@@ -44,7 +44,7 @@ def naive_weighing(labellings, families, kinship, mixing, clarity, ground, n_cla
     prior = [p / sum(prior) for p in prior]
     votes = [prior[k] * np.exp(mixing[k] / 0.25) for k in range(m)]
     votes = [v / sum(votes) for v in votes]
-    parts = {name: [] for name in ("separation", "reverse", "kinship", "clarity", "agreement", "score")}
+    parts = {name: [] for name in ("separation", "reverse", "kinship", "agreement", "score")}
     for i in range(m):
         y = labellings[i]
         same = [sum(y[r] == y[near[r]] for r in range(n)) / n for near in ground.nearest]
@@ -53,12 +53,12 @@ def naive_weighing(labellings, families, kinship, mixing, clarity, ground, n_cla
         share, reverse = sum(same) / len(same), sum(back) / len(back) if back else 0.0
         chance = sum(y[r] == y[q] for r in range(n) for q in range(n)) / n**2
         separation = share / 2 + ((share - chance) / (1 - chance) / 2 if chance < 1 else 0.0)
-        score = ground.local * separation + 0.25 * reverse + 0.5 * kinship[i] + clarity[i] + agreed
+        score = ground.local * separation + 0.25 * reverse + 0.5 * kinship[i] + agreed
         if families[i] != "adapted":
             score += 0.03
         if families[i] == "linear" and ground.linear > ground.local:
             score += (ground.linear - ground.local) * (1 - ground.local)
-        for name, value in zip(parts, (separation, reverse, kinship[i], clarity[i], agreed, score), strict=True):
+        for name, value in zip(parts, (separation, reverse, kinship[i], agreed, score), strict=True):
             parts[name].append(value)
     weight = [prior[i] * np.exp(parts["score"][i] / 0.2) for i in range(m)]
     parts["weight"] = [w / sum(weight) for w in weight]
@@ -69,7 +69,7 @@ def naive_weighing(labellings, families, kinship, mixing, clarity, ground, n_cla
     return parts
 
 
-PARTS = ("separation", "reverse", "kinship", "clarity", "agreement", "score", "weight", "consensus")
+PARTS = ("separation", "reverse", "kinship", "agreement", "score", "weight", "consensus")
 
 
 @pytest.mark.parametrize("linear", [0.5, 0.9])
@@ -85,9 +85,9 @@ def test_every_part_is_that_of_the_loops(seed, linear):
 
 
 def test_without_a_reverse_search_it_counts_for_nothing():
-    labellings, families, kinship, mixing, clarity, ground, n_classes = random_case()
+    labellings, families, kinship, mixing, ground, n_classes = random_case()
     empty = Ground(ground.nearest, (), ground.y_reverse, ground.local, ground.linear)
-    case = (labellings, families, kinship, mixing, clarity, empty, n_classes)
+    case = (labellings, families, kinship, mixing, empty, n_classes)
     found, expected = weigh_candidates(*case), naive_weighing(*case)
     assert_array_equal(found.reverse, 0)
     for name in PARTS:
@@ -95,10 +95,10 @@ def test_without_a_reverse_search_it_counts_for_nothing():
 
 
 def test_order_of_candidates_does_not_matter():
-    labellings, families, kinship, mixing, clarity, ground, n_classes = random_case()
+    labellings, families, kinship, mixing, ground, n_classes = random_case()
     order = np.random.default_rng(1).permutation(len(families))
-    found = weigh_candidates(labellings, families, kinship, mixing, clarity, ground, n_classes)
-    moved = [[part[i] for i in order] for part in (families, kinship, mixing, clarity)]
+    found = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes)
+    moved = [[part[i] for i in order] for part in (families, kinship, mixing)]
     again = weigh_candidates(labellings[order], *moved, ground, n_classes)
     for name in PARTS[:-1]:
         assert_allclose(getattr(again, name), getattr(found, name)[order], rtol=1e-10, err_msg=name)
@@ -107,19 +107,19 @@ def test_order_of_candidates_does_not_matter():
 
 
 def test_names_of_classes_do_not_matter():
-    labellings, families, kinship, mixing, clarity, ground, n_classes = random_case()
+    labellings, families, kinship, mixing, ground, n_classes = random_case()
     renamed = np.array([2, 0, 1])
     other = Ground(ground.nearest, ground.reverse, renamed[ground.y_reverse], ground.local, ground.linear)
-    found = weigh_candidates(labellings, families, kinship, mixing, clarity, ground, n_classes)
-    again = weigh_candidates(renamed[labellings], families, kinship, mixing, clarity, other, n_classes)
+    found = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes)
+    again = weigh_candidates(renamed[labellings], families, kinship, mixing, other, n_classes)
     for name in PARTS[:-1]:
         assert_allclose(getattr(again, name), getattr(found, name), rtol=1e-12, err_msg=name)
     assert_allclose(again.consensus[:, renamed], found.consensus, atol=1e-12)
 
 
 def test_one_candidate_has_all_weight():
-    labellings, _, _, _, _, ground, n_classes = random_case()
-    found = weigh_candidates(labellings[:1], ["nearest"], [0.2], [0.4], [0.5], ground, n_classes)
+    labellings, _, _, _, ground, n_classes = random_case()
+    found = weigh_candidates(labellings[:1], ["nearest"], [0.2], [0.4], ground, n_classes)
     assert_array_equal(found.weight, [1])
     assert_array_equal(found.consensus, np.eye(n_classes)[labellings[0]])
     assert_allclose(found.agreement, 1)
@@ -134,9 +134,9 @@ def flat_ground(n=10, *, local=0.0, linear=0.0, reverse=()):
     return Ground(((np.arange(n) + 1) % n,), reverse, np.zeros(4, dtype=int), local, linear)
 
 
-def weights_of(labellings, families, kinship=None, mixing=None, clarity=None, **ground):
-    given = ([0.0] * len(families) if part is None else part for part in (kinship, mixing, clarity))
-    return weigh_candidates(np.asarray(labellings), families, *given, flat_ground(**ground), 2)
+def weights_of(labellings, families, kinship=None, mixing=None, **ground):
+    kinship, mixing = ([0.0] * len(families) if part is None else part for part in (kinship, mixing))
+    return weigh_candidates(np.asarray(labellings), families, kinship, mixing, flat_ground(**ground), 2)
 
 
 def test_a_family_has_the_same_say_however_large_it_is():

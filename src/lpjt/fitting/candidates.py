@@ -29,7 +29,7 @@ FIRST_ROWS, SECOND_ROWS = (800, 15), (2000, 30)
 CANDIDATE_COORDINATES = 200
 
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
-FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 10, 4
+FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     tried = [pair for view in views for pair in zip(view.settings, view.labellings, strict=True)]
     if not any(s.family == "adapted" for s, _ in tried):
         raise next(error for view in views for error in view.errors)
-    of_views = {view.name: (view.kinship, view.mixing, view.local) for view in views}
+    of_views = {view.name: (view.kinship, view.mixing) for view in views}
     held = hold_out(few, make_small(plan, FIRST_ITERATIONS), views)
     first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes), given=_given(held))
     masses, proportions = settle_masses(plan, first, few)
@@ -195,16 +195,16 @@ def _finalists(first: Trial) -> list[int]:
 
 def _weigh(
     tried: Sequence[tuple[Setting, Codes]],
-    of_views: Mapping[str, tuple[float, float, float]],
+    of_views: Mapping[str, tuple[float, float]],
     ground: Ground,
     sample: tuple[Codes | None, ...],
     n_classes: int,
     **earlier: Any,
 ) -> Trial:
     settings, labellings = tuple(s for s, _ in tried), np.array([y for _, y in tried])
-    kinship, mixing, clarity = ([of_views[s.view][part] for s in settings] for part in range(3))
+    kinship, mixing = ([of_views[s.view][part] for s in settings] for part in (0, 1))
     families = [s.family for s in settings]
-    weighed = weigh_candidates(labellings, families, kinship, mixing, clarity, ground, n_classes, **earlier)
+    weighed = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes, **earlier)
     return Trial(settings, labellings, ground, weighed, sample)
 
 

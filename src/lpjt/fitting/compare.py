@@ -22,7 +22,7 @@ from lpjt.selection.choice import weigh_candidates
 from lpjt.selection.scaling import Scalings, choose_scaling
 
 #: Parts of the evidence that a plan has, fields of `selection.choice.Weighed`.
-EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "clarity", "weight")
+EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "weight")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -188,14 +188,12 @@ def _weigh(
         if s.family != "adapted"
     ]
     labellings, families, names, seconds = zip(*adapted, *unadapted, strict=True)
-    parts = ("kinship", "mixing", "local")
-    kinship, mixing, clarity = ({view.name: getattr(view, part) for view in views} for part in parts)
+    kinship, mixing = ({view.name: getattr(view, part) for view in views} for part in ("kinship", "mixing"))
     weighed = weigh_candidates(
         np.array(labellings),
         families,
         [kinship[name] for name in names],
         [mixing[name] for name in names],
-        [clarity[name] for name in names],
         join_grounds(domains, views),
         len(domains.classes),
     )

@@ -65,7 +65,6 @@ class Trial:
                 "separation": float(w.separation[i]),
                 "reverse": float(w.reverse[i]),
                 "kinship": float(w.kinship[i]),
-                "clarity": float(w.clarity[i]),
                 "agreement": float(w.agreement[i]),
                 "found": None if w.found is None else float(w.found[i]),
                 "score": float(w.score[i]),

@@ -219,6 +219,5 @@ _PARTS = {
     "separation": "how often near target rows share a label",
     "reverse": "how well its labels predict the source back",
     "kinship": "how well its view joins the domains",
-    "clarity": "how well its view separates the classes of the labelled rows",
     "agreement": "how many candidates agree with it",
 }

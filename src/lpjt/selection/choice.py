@@ -27,9 +27,9 @@ MIXING_UNIT = 0.25
 #: best candidate from other good ones, so the weights fall slowly.
 SHARPNESS = 0.2
 
-#: Weights of the reverse agreement and of the view's kinship and clarity in the score, and what the score of an
-#: unadapted candidate starts with: where the evidence is level, adaptation is not worth its risk.
-REVERSE_WEIGHT, KINSHIP_WEIGHT, CLARITY_WEIGHT, UNADAPTED_BONUS = 0.25, 0.5, 1.0, 0.03
+#: Weights of the reverse agreement and of the view's kinship in the score, and what the score of an unadapted candidate
+#: starts with: where the evidence is level, adaptation is not worth its risk.
+REVERSE_WEIGHT, KINSHIP_WEIGHT, UNADAPTED_BONUS = 0.25, 0.5, 0.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,6 @@ class Weighed:
     separation: Array  # (m,) see `fair_separation`
     reverse: Array  # (m,) share of source rows whose nearest target row has their label, mean over views
     kinship: Array  # (m,) of the candidate's view: how well it joins the domains, see `view_kinship`
-    clarity: Array  # (m,) of the candidate's view: accuracy of leave-one-out 1-NN on the labelled rows
     agreement: Array  # (m,) mean share of the candidates, balanced by family, that give a row the same label
     score: Array  # (m,)
     weight: Array  # (m,) of each candidate in the consensus; sums to 1
@@ -74,7 +73,6 @@ def weigh_candidates(
     families: Sequence[str],
     kinship: Sequence[float],
     mixing: Sequence[float],
-    clarity: Sequence[float],
     ground: Ground,
     n_classes: int,
     *,
@@ -84,8 +82,7 @@ def weigh_candidates(
 ) -> Weighed:
     """Weigh labellings of the same rows against each other.
 
-    The score is ``local * separation + reverse / 4 + kinship / 2 + clarity + agreement``, plus a small bonus without
-    adaptation.
+    The score is ``local * separation + reverse / 4 + kinship / 2 + agreement``, plus a small bonus without adaptation.
     Separation counts as far as neighbours share their class at all, which the labelled rows tell (`Ground.local`).
     Where they often do not, and a linear classifier does better, linear candidates gain the difference.
 
@@ -99,9 +96,6 @@ def weigh_candidates(
         Of the view of each candidate, from `view_kinship`.
     mixing : sequence of float, (m,)
         Of the view of each candidate, `view_mixing` times the kinship: how much its vote counts for the agreement.
-    clarity : sequence of float, (m,)
-        Of the view of each candidate: the share of the labelled rows whose nearest other labelled row has their label.
-        A view that blurs the classes of the source will not separate those of the target.
     ground : Ground
     n_classes : int
     votes : array, (n, n_classes), optional
@@ -130,7 +124,6 @@ def weigh_candidates(
     agreement = np.array([votes[rows, y].mean() for y in labellings])
     unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
     score = ground.local * separated + REVERSE_WEIGHT * reverse + KINSHIP_WEIGHT * np.asarray(kinship) + agreement
-    score += CLARITY_WEIGHT * np.asarray(clarity)
     score += UNADAPTED_BONUS * unadapted + max(ground.linear - ground.local, 0.0) * (1 - ground.local) * linear
     found = None
     if given is not None:
@@ -142,8 +135,7 @@ def weigh_candidates(
     consensus = vote_shares(labellings, np.where([i in soft for i in range(len(weight))], 0.0, weight), n_classes)
     for i, F in soft.items():
         consensus += weight[i] * F
-    of_views = np.asarray(kinship), np.asarray(clarity)
-    return Weighed(separated, reverse, *of_views, agreement, score, weight, consensus, votes, found)
+    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus, votes, found)
 
 
 def fair_separation(labels: Codes, nearest: Sequence[Codes]) -> float:
