@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from lpjt.commands.output import console, one_line_errors
+from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
 from lpjt.files import STDOUT, FileDomain, FileError, check_output, read_domain, write_labels
 from lpjt.files.domain import quote_names
 from lpjt.saving import load
@@ -31,7 +31,8 @@ def predict(
     id_column: Annotated[
         str | None, typer.Option("--id", help="Id column of NEW; recognised if it has a common name.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
+    raw_text: Annotated[bool, typer.Option("--raw-text", help=RAW_TEXT_HELP)] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
     """Label the rows of NEW by the model in MODEL."""
@@ -50,6 +51,8 @@ def predict(
             id_name=rows.id_name or "row",
             classes=model.classes_.tolist(),
             distributions=distributions if proba else None,
+            overwrite=force,
+            raw_text=raw_text,
         )
     if left_out:
         screen.print(f"{new.name}: columns that the model does not have were left out: {quote_names(left_out)}.")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lpjt._whole_files import write_whole
 from lpjt.study.asking.measure import MOST
 from lpjt.study.asking.sheets import HARM, harm_sheet, read_records, summary_sheet, tasks_sheet
 from lpjt.study.asking.tasks import COUNTS, AskTask
@@ -51,7 +52,7 @@ def write_page(tasks: Sequence[AskTask], rows: Sequence[Row], page: Path = PAGE)
     opening = _INTRODUCTION.format(max_rows=tasks[0].task.max_rows)
     sections = [opening, *_lacking(tasks, found), *_sections(found, drawn), _machines(found)]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return [page, figure] if drawn else [page]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from lpjt._whole_files import write_whole
 from lpjt.study.figures.growth import draw_growth
 from lpjt.study.pages.machines import machines_section
 from lpjt.study.speed.goals import GOALS
@@ -64,7 +65,7 @@ def write_page(results: dict[str, Result | None], page: Path) -> list[Path]:
     drawn = results["growth"] is not None and draw_growth(results["growth"], figure)
     sections = [_INTRODUCTION, _goals(results), *_measured(results, drawn), _machines(results)]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return [page, figure] if drawn else [page]
 
 

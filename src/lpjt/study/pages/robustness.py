@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lpjt._whole_files import write_whole
 from lpjt.study.figures.robustness import draw_robustness
 from lpjt.study.pages.machines import machines_section
 from lpjt.study.robust.data import FEWEST_ROWS, THINNEST
@@ -66,7 +67,7 @@ def write_page(tasks: Sequence[Task], rows: Sequence[Row], page: Path = PAGE) ->
     opening = _INTRODUCTION.format(max_rows=tasks[0].max_rows, draws=draws)
     sections = [opening, *_lacking(tasks, found), *_summaries(found, drawn), *_details(found), _machines(found)]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return [page, figure] if drawn else [page]
 
 
