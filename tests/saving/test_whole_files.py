@@ -27,6 +27,13 @@ def way(request, monkeypatch):
     return request.param
 
 
+def write_and(path, do, *, overwrite=False):
+    """Write, and do something before the end of the block."""
+    with replacing(path, overwrite=overwrite) as file:
+        file.write(b"ours")
+        do()
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -58,9 +65,12 @@ def test_hidden_names_cannot_be_guessed(tmp_path, monkeypatch):
 def test_an_error_leaves_what_was_there(tmp_path, error):
     path = tmp_path / "out.csv"
     path.write_text("old")
-    with pytest.raises((type(error), OSError)), replacing(path, overwrite=True) as file:
-        file.write(b"new")
+
+    def fail():
         raise error
+
+    with pytest.raises((type(error), OSError)):
+        write_and(path, fail, overwrite=True)
     assert path.read_text() == "old"
     assert names(tmp_path) == ["out.csv"]
 
@@ -75,9 +85,8 @@ def test_an_existing_file_is_kept(tmp_path):
 
 def test_a_file_that_came_meanwhile_is_kept(tmp_path):
     path = tmp_path / "out.csv"
-    with pytest.raises(FileExistsError, match="exists and was kept"), replacing(path) as file:
-        file.write(b"ours")
-        path.write_text("theirs")
+    with pytest.raises(FileExistsError, match="exists and was kept"):
+        write_and(path, lambda: path.write_text("theirs"))
     assert path.read_text() == "theirs"
     assert names(tmp_path) == ["out.csv"]
 
@@ -123,12 +132,11 @@ def test_the_owner_is_kept(tmp_path):
 def test_a_link_is_followed_and_stays(tmp_path, there):
     target, link = tmp_path / "elsewhere" / "data.csv", tmp_path / "out.csv"
     target.parent.mkdir()
+    link.symlink_to(target)
     if there:
         target.write_text("old")
         with pytest.raises(FileExistsError, match="exists and was kept"):
-            write_whole(link if link.symlink_to(target) else link, "new")
-    else:
-        link.symlink_to(target)
+            write_whole(link, "new")
     write_whole(link, "new", overwrite=there)
     assert link.is_symlink()
     assert target.read_text() == "new"
@@ -141,7 +149,7 @@ def test_a_link_that_another_user_planted_is_refused(tmp_path):
     link = tmp_path / "out.csv"
     link.symlink_to(tmp_path / "secret")
     os.chown(link, 12345, 12345, follow_symlinks=False)
-    with pytest.raises(PermissionError, match="a link of another user. Choose another name"):
+    with pytest.raises(PermissionError, match=r"a link of another user. Choose another name"):
         write_whole(link, "new", overwrite=True)
     assert (tmp_path / "secret").read_text() == "old"
 
@@ -190,9 +198,9 @@ def test_archives_go_to_a_fifo_too(tmp_path):
 
 @posix
 def test_what_is_no_file_is_refused(tmp_path):
-    with pytest.raises(IsADirectoryError, match="this is a directory. Name a file in it"):
+    with pytest.raises(IsADirectoryError, match=r"this is a directory. Name a file in it"):
         check_writable(tmp_path, overwrite=True)
-    with pytest.raises(FileNotFoundError, match="does not exist. Create it first"):
+    with pytest.raises(FileNotFoundError, match=r"does not exist. Create it first"):
         check_writable(tmp_path / "no" / "out.csv", overwrite=True)
     import socket
 
@@ -254,7 +262,7 @@ def test_a_file_system_without_links(tmp_path, monkeypatch):
     monkeypatch.setattr(_whole_files.os, "link", refuse)
     write_whole(tmp_path / "out.csv", "new")
     assert (tmp_path / "out.csv").read_text() == "new"
-    with pytest.raises(FileExistsError, match="exists and was kept"), replacing(tmp_path / "other.csv") as file:
-        file.write(b"ours")
-        (tmp_path / "other.csv").write_text("theirs")
-    assert (tmp_path / "other.csv").read_text() == "theirs"
+    other = tmp_path / "other.csv"
+    with pytest.raises(FileExistsError, match="exists and was kept"):
+        write_and(other, lambda: other.write_text("theirs"))
+    assert other.read_text() == "theirs"
