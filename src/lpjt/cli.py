@@ -1,20 +1,27 @@
 """The command line: ``lpjt adapt | bench | data | demo | reproduce``, whose commands live in `lpjt.commands`."""
 
-import os
-import signal
+from __future__ import annotations
+
 import sys
-from typing import TYPE_CHECKING, Annotated
 
-from lpjt._interrupts import stop_at_once
-
+TYPE_CHECKING = False  # as in `lpjt`: nothing is imported before Ctrl-C is answered
 if TYPE_CHECKING:
     import typer
 
 
 def main() -> None:
     """Run the command line, or say what is missing. Ctrl-C ends it with one line at every moment."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # where it is ignored, it stays so
-        signal.signal(signal.SIGINT, stop_at_once)
+    try:
+        import os
+        import signal
+
+        from lpjt._interrupts import stop_at_once
+
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # where it is ignored, it stays so
+            signal.signal(signal.SIGINT, stop_at_once)
+    except KeyboardInterrupt:
+        print("lpjt: stopped.", file=sys.stderr)
+        raise SystemExit(130) from None
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401
@@ -40,7 +47,7 @@ def main() -> None:
         raise SystemExit(2) from error
 
 
-def build_app() -> "typer.Typer":
+def build_app() -> typer.Typer:
     """Build the typer application with every command; a command's module is imported when it is called."""
     import typer
 
@@ -64,9 +71,9 @@ def build_app() -> "typer.Typer":
 
     @app.callback()
     def options(
-        version: Annotated[
-            bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
-        ] = False,
+        version: bool = typer.Option(
+            False, "--version", help="Print the version.", callback=show_version, is_eager=True
+        ),
     ) -> None:
         pass
 
