@@ -18,6 +18,7 @@ from attack.kills import step
 from attack.kills.commands import COMMANDS, Command, environment, fill_in, normalized, stored_rows
 from attack.kills.places import Place, place
 from attack.part import Outcome, Part
+from attack.processes import Fault
 
 #: The n-th case disturbs in the n-th of these ways; of five cases of a command four are kills, and one is a full disk.
 WAYS = ("kill", "interrupt", "step", "terminate", "full disk")
@@ -44,10 +45,6 @@ class Ended:
 
     code: int
     errors: str
-
-
-class Fault(Exception):
-    """What a case has found."""
 
 
 def run_case(number: int) -> Outcome:
@@ -87,7 +84,7 @@ def run(
     step_number: int | None = None,
 ) -> Ended:
     """Run a command in a process of its own, with a signal `after` so many seconds or a kill at a step."""
-    start = ["-c", _RUN] if step_number is None else ["-m", "attack.kills.step", str(step_number), str(where.folder)]
+    start = ["-c", _RUN] if step_number is None else [step.__file__, str(step_number), str(where.folder)]
     errors = where.folder.parent / "errors.txt"
     with errors.open("wb") as stderr:
         process = subprocess.Popen(
@@ -219,7 +216,7 @@ PART = Part(
     "kills",
     "Killed",
     cases=len(COMMANDS) * len(WAYS) * 25,  # of each command 100 kills and 25 full disks
-    slice=2,
+    slice=1,
     run=run_case,
     seconds=4 * SECONDS,
 )

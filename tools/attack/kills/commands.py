@@ -80,7 +80,7 @@ def inputs() -> Path:
     (information / "entry_points.txt").write_text("[lpjt.datasets]\nmade = made_sets:MADE\n")
     (folder / "data" / "made").mkdir(parents=True)
     for seed, name in enumerate(("north", "south")):
-        _write(folder / "data" / "made" / f"{name}.csv", seed=seed, label=True)
+        _write(folder / "data" / "made" / f"{name}.csv", seed=seed, label=True, classes="012")
     _save_model(folder)
     return folder
 
@@ -113,8 +113,8 @@ def stored_rows(folder: Path) -> dict[str, Mapping[str, Any]]:
     return {row["key"]: row for row in Store(folder).rows()}
 
 
-def _write(path: Path, *, seed: int, label: bool = False, ids: bool = False) -> None:
-    rng, n, classes = np.random.default_rng(seed), 60, ("ape", "bee", "cat")
+def _write(path: Path, *, seed: int, label: bool = False, ids: bool = False, classes: str = "abc") -> None:
+    rng, n = np.random.default_rng(seed), 60
     y = np.arange(n) % 3
     X = 4 * np.eye(3, 5)[y] + rng.normal(size=(n, 5)) + 0.3 * seed
     columns = {"id": [f"row{i}" for i in range(n)]} if ids else {}

@@ -1,4 +1,4 @@
-"""``python -m attack.kills.step N FOLDER ...``: the command line, killed at its N-th step on the disk.
+"""``python step.py N FOLDER ...``: the command line, killed at its N-th step on the disk.
 
 A step opens, names, renames or removes something in FOLDER. Random moments seldom fall between two of them. With N=0
 nothing is killed, and the number of steps is written to standard error in the end.
