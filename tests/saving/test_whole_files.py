@@ -2,11 +2,13 @@
 
 import errno
 import os
+import re
 import resource
 import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -266,3 +268,22 @@ def test_a_file_system_without_links(tmp_path, monkeypatch):
     with pytest.raises(FileExistsError, match="exists and was kept"):
         write_and(other, lambda: other.write_text("theirs"))
     assert other.read_text() == "theirs"
+
+
+#: Other ways to write, and the modules that have a reason to: rows with locks of their own, downloads that are resumed,
+#: and a switch of the kernel.
+OTHER_WAYS = re.compile(
+    r"\.write_text\(|\.write_bytes\(|os\.replace\(|\.rename\(|open\([^)]*[\"'][wax]b?[\"']|NamedTemp"
+)
+WITH_A_REASON = {"_whole_files.py", "study/store.py", "datasets/download.py", "study/meter.py", "saving/archive.py"}
+
+
+def test_nothing_else_writes_files():
+    package = Path(_whole_files.__file__).parent
+    code = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    others = {name for name, text in code.items() if any(_writes(line) for line in text.splitlines())}
+    assert others <= WITH_A_REASON, f"{sorted(others - WITH_A_REASON)} should write by lpjt._whole_files"
+
+
+def _writes(line):
+    return OTHER_WAYS.search(line) and not line.lstrip().startswith((">>>", "...", "#"))
