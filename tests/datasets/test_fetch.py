@@ -119,7 +119,7 @@ def test_a_planted_link_is_not_followed(site, cache, mirrors, tmp_path):
     precious.write_text("mine")
     (cache / f".{NAME}.part").symlink_to(precious)
     mirrors(site.at("/good", web.well(CONTENT)))
-    assert f".{NAME}.part" in failure()
+    assert "symbolic links" in failure()
     assert precious.read_text() == "mine"
 
 

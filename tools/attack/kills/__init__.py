@@ -177,8 +177,13 @@ def _compare(path: Path, expected: Reference) -> None:
         found = normalized(path)
     except ValueError as error:
         raise Fault(f"{path.name} is not whole: {error}") from error
-    if found != expected.files[path.name]:
-        raise Fault(f"{path.name}, of {path.stat().st_size:,} bytes, is not that of an undisturbed run")
+    wanted = expected.files[path.name]
+    if found != wanted:
+        at = next((i for i, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), len(found))
+        raise Fault(
+            f"{path.name}, of {path.stat().st_size:,} bytes, is not that of an undisturbed run: "
+            f"{found[at - 20 : at + 40]!r} instead of {wanted[at - 20 : at + 40]!r}"
+        )
 
 
 def _write_old(command: Command, folder: Path) -> bool:
