@@ -1,5 +1,6 @@
 """Where commands write: a directory, or a small file system in memory that can be full."""
 
+import ctypes
 import resource
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 #: Bytes of a small file system on which all that a command writes has room.
 ROOM = 16 << 20
+
+_NEW_MOUNTS = 0x00020000  # CLONE_NEWNS: a killed attack leaves no mounts behind
 
 
 @dataclass(slots=True)
@@ -33,7 +36,7 @@ class Place:
         """Give the place room for everything."""
         self.limit = None
         if self.mounted:
-            subprocess.run(["mount", "-o", f"remount,size={ROOM}", str(self.folder)], check=True, capture_output=True)
+            _run("mount", "-o", f"remount,size={ROOM}", str(self.folder))
 
 
 @contextmanager
@@ -47,23 +50,28 @@ def place(*, small: bool, size: int | None = None) -> Iterator[Place]:
         yield Place(folder, mounted, None if mounted else size)
     finally:
         if mounted:
-            subprocess.run(["umount", "-l", str(folder)], check=False, capture_output=True)
+            _run("umount", "-l", str(folder))
         shutil.rmtree(top, ignore_errors=True)
 
 
 @cache
 def can_mount() -> bool:
-    """Whether this process may mount a file system in memory."""
-    if shutil.which("mount") is None:
+    """Whether this process may mount a file system in memory; from then on its mounts are its own, and end with it."""
+    if shutil.which("mount") is None or not hasattr(ctypes.CDLL(None), "unshare"):
+        return False
+    if ctypes.CDLL(None).unshare(_NEW_MOUNTS) != 0 or not _run("mount", "--make-rprivate", "/"):
         return False
     folder = Path(tempfile.mkdtemp(prefix="lpjt-attack-"))
     try:
         return _mount(folder, 1 << 16)
     finally:
-        subprocess.run(["umount", "-l", str(folder)], check=False, capture_output=True)
+        _run("umount", "-l", str(folder))
         folder.rmdir()
 
 
 def _mount(folder: Path, size: int) -> bool:
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    return _run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))
+
+
+def _run(*command: str) -> bool:
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
