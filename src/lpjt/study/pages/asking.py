@@ -19,7 +19,7 @@ _FIGURE = "asking.png"
 _INTRODUCTION = f"""\
 # The next twenty labels
 
-<!-- Written by `lpjt bench ask --page` from results/asking. Do not edit: run `lpjt bench ask`. -->
+<!-- Written by `lpjt bench ask --page --force` from results/asking. Do not edit: run `make asking`. -->
 
 What are a few labels of the target worth, and does it matter which rows they are of? For the first pair of each family
 of the [robustness](robustness.md) suite, whole, cut to 30 % of the classes and thinned, with at most {{max_rows:,}}
@@ -38,7 +38,7 @@ whole, which are in these tables: their gains are not an independent test. Each 
 ```console
 $ lpjt bench ask                            # all tasks, then this page
 $ lpjt bench ask --only "SURF"              # a part
-$ lpjt bench ask --page                     # this page, from what is stored
+$ lpjt bench ask --page --force             # this page, from what is stored
 ```
 """
 

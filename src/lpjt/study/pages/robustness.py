@@ -23,7 +23,7 @@ _FIGURE = "robustness.png"
 _INTRODUCTION = f"""\
 # Robustness
 
-<!-- Written by `lpjt bench robust --page` from results/robust. Do not edit: run `lpjt bench robust`. -->
+<!-- Written by `lpjt bench robust --page --force` from results/robust. Do not edit: run `make robust`. -->
 
 Is adaptation safe where the target lacks classes, has other proportions, or no shift at all? `LPJT(random_state=0)`,
 the default, is fitted on every pair at hand, with features as stored and at most {{max_rows:,}} rows per domain, drawn
@@ -44,7 +44,7 @@ is the expected calibration error over {N_BINS} bins of the confidence, the larg
 ```console
 $ lpjt bench robust                         # what is not stored yet, then this page
 $ lpjt bench robust --only "SURF C-A"       # a part
-$ lpjt bench robust --page                  # this page, from what is stored
+$ lpjt bench robust --page --force          # this page, from what is stored
 ```
 """
 
