@@ -78,7 +78,7 @@ def check_writable(path: str | os.PathLike[str], *, overwrite: bool, remedy: str
 
 def is_stream(path: Path) -> bool:
     """Whether a path is written to as it is: an open descriptor such as /dev/stdout, a FIFO, a character device."""
-    if _descriptor(path) is not None:
+    if descriptor_of(path) is not None:
         return True
     try:
         mode = path.stat().st_mode
@@ -87,7 +87,7 @@ def is_stream(path: Path) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
-def _descriptor(path: Path) -> int | None:
+def descriptor_of(path: Path) -> int | None:
     """The open descriptor of this process that a path leads to; it may be a file that a shell has opened."""
     for _ in range(40):
         if os.path.realpath(path.parent) in (f"/proc/{os.getpid()}/fd", "/dev/fd") and path.name.isdigit():
@@ -102,7 +102,7 @@ def _send(path: Path, content: bytes) -> None:
     for stream in (sys.stdout, sys.stderr):  # what was printed comes first
         with suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    descriptor = _descriptor(path)
+    descriptor = descriptor_of(path)
     with open(path if descriptor is None else os.dup(descriptor), "wb") as file:
         file.write(content)
 

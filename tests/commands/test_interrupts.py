@@ -223,3 +223,16 @@ def test_no_result_replaces_another_or_an_input(tmp_path, csv, monkeypatch, argu
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(build_app(), ["adapt", "a.csv", "a.csv", "--force", *arguments])
     assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="/dev/stdout is a name of Linux here")
+def test_messages_do_not_go_between_the_rows_of_standard_output(tmp_path, csv):
+    pandas = pytest.importorskip("pandas")
+    pandas.DataFrame({"x": range(20), "z": [i % 2 for i in range(20)], "label": ["a", "b"] * 10}).to_csv(
+        csv, index=False
+    )
+    result = run("adapt", csv, csv, "-o", "/dev/stdout", "--no-candidates", folder=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == "row,label,confidence"
+    assert len(result.stdout.splitlines()) == 21
+    assert "Predicted" in result.stderr

@@ -235,6 +235,7 @@ def _write_and_read(path: Path, write: Callable[[Path, int], None], read: Callab
         # Until the time is up and both have been seen: a process needs seconds to start.
         while time.monotonic() < begin + seconds or (len(seen) < 2 and time.monotonic() < begin + 60 + seconds):
             seen.add(read(path))
+            time.sleep(0.005)  # the writers need the processors, too
             n_read += 1
     finally:
         end.set()

@@ -10,7 +10,7 @@ from lpjt.commands._adapt_ask import name_ask_file
 from lpjt.commands._adapt_parameters import read_settings
 from lpjt.commands._adapt_report import check_report
 from lpjt.files import STDOUT, FileError, check_output
-from lpjt.files.writing import check_place
+from lpjt.files.writing import check_place, is_stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Request:
             return
         if self.output is None:
             raise FileError("No output was named. Give -o labels.csv, -o - for standard output, or --dry-run.")
-        if self.as_json and self.output == STDOUT:
+        if self.as_json and is_stdout(self.output):
             raise FileError("-o - and --json both write to standard output. Give -o a file, or leave --json out.")
         inputs = [*self.sources, self.target, *(self.target_labels or [])]
         check_output(self.output, inputs, force=self.force)

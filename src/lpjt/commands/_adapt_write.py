@@ -6,7 +6,8 @@ from pathlib import Path
 from lpjt.commands._adapt_ask import write_ask_file
 from lpjt.commands._adapt_fit import Run
 from lpjt.commands._adapt_report import write_report
-from lpjt.files import STDOUT, FileError, write_columns
+from lpjt.files import FileError, write_columns
+from lpjt.files.writing import is_stdout
 
 
 def write_results(run: Run) -> list[Path]:
@@ -38,4 +39,4 @@ def write_results(run: Run) -> list[Path]:
     if errors:
         also = f" Written: {', '.join(names)}." if names else ""
         raise FileError(" ".join(map(str, errors)) + also) from errors[0]
-    return [path for path in written if path != STDOUT]
+    return [path for path in written if not is_stdout(path)]

@@ -12,7 +12,8 @@ from lpjt.commands._adapt_request import Request
 from lpjt.commands._adapt_show import show_inputs, show_run
 from lpjt.commands._adapt_write import write_results
 from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
-from lpjt.files import STDOUT, SUFFIXES
+from lpjt.files import SUFFIXES
+from lpjt.files.writing import is_stdout
 from lpjt.fitting.asking import MOST_ASKED
 from lpjt.tables.encoder import STRATEGIES
 from lpjt.tables.matching import MATCHES
@@ -183,7 +184,7 @@ def adapt(
 ) -> None:
     """Label the rows of TARGET from the labelled rows of SOURCE."""
     request = Request(**locals())  # the parameters above, and nothing else yet
-    screen = console(quiet=request.quiet or request.as_json, stderr=request.output == STDOUT)
+    screen = console(quiet=request.quiet or request.as_json, stderr=is_stdout(request.output))
     with one_line_errors():
         request.check()
         request.parameters()  # a wrong --set is told before anything is read

@@ -8,8 +8,9 @@ import numpy as np
 import typer
 
 from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
-from lpjt.files import STDOUT, FileDomain, FileError, check_output, read_domain, write_labels
+from lpjt.files import FileDomain, FileError, check_output, read_domain, write_labels
 from lpjt.files.domain import quote_names
+from lpjt.files.writing import is_stdout
 from lpjt.saving import load
 from lpjt.saving.describe import inner_model
 from lpjt.tables import TableAdapter
@@ -36,7 +37,7 @@ def predict(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
     """Label the rows of NEW by the model in MODEL."""
-    screen = console(quiet=quiet, stderr=output == STDOUT)
+    screen = console(quiet=quiet, stderr=is_stdout(output))
     with one_line_errors():
         check_output(output, [model_file, new], force=force)
         model = load(model_file)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from lpjt._safe_text import safe_cell, visible
-from lpjt._whole_files import check_writable, is_stream, replacing
+from lpjt._whole_files import check_writable, descriptor_of, is_stream, replacing
 from lpjt.files.domain import FileError
 
 #: The path that means standard output.
@@ -32,6 +32,11 @@ def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False
         raise FileError(f"{path}: unknown output format. Name it .csv, .tsv, .parquet or .json.")
     check_place(path, inputs, force=force)
     return path
+
+
+def is_stdout(path: Path | None) -> bool:
+    """Whether a path is standard output, by its short name or as a device: messages then go to standard error."""
+    return path is not None and (path == STDOUT or descriptor_of(path) == 1)
 
 
 def check_place(path: Path, inputs: Iterable[Path] = (), *, force: bool = False) -> None:
