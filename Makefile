@@ -68,13 +68,13 @@ ifneq ($(ARGS),--page)
 	$(BIN)/lpjt bench search
 	$(BIN)/lpjt bench peers
 endif
-	$(BIN)/lpjt bench report
+	$(BIN)/lpjt bench report --force
 
 robust: $(STAMP)  ## docs/robustness.md: runs what is not stored yet (needs LPJT_DATA; hours), ARGS=--page writes only
-	$(BIN)/lpjt bench robust --jobs $(WORKERS) $(ARGS)
+	$(BIN)/lpjt bench robust --force --jobs $(WORKERS) $(ARGS)
 
 asking: $(STAMP)  ## docs/asking.md: runs what is not stored yet (needs LPJT_DATA; an hour), ARGS=--page writes only
-	$(BIN)/lpjt bench ask --jobs $(WORKERS) $(ARGS)
+	$(BIN)/lpjt bench ask --force --jobs $(WORKERS) $(ARGS)
 
 conformance: $(STAMP)  ## docs/conformance.md: the suite on what is installed of the peers, ARGS=--page writes only
 	$(BIN)/python -m lpjt.study.pages.conformance $(ARGS)
@@ -84,7 +84,7 @@ results: $(STAMP)  ## docs/results.md: runs what is not stored yet (needs LPJT_D
 
 # Without fig-landmarks: its photographs belong to their data set.
 figures: $(STAMP)  ## the paper's figures, in docs/figures (needs LPJT_DATA)
-	$(BIN)/lpjt reproduce fig-sensitivity fig-convergence fig-embedding -o docs/figures --jobs 2
+	$(BIN)/lpjt reproduce fig-sensitivity fig-convergence fig-embedding -o docs/figures --force --jobs 2
 
 screenshots: $(STAMP)  ## pictures of reports, in docs/figures (needs Chromium; LPJT_DATA for amazon to webcam)
 	$(BIN)/python tools/screenshots.py

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 from sklearn import config_context
@@ -25,12 +26,15 @@ def pytest_runtest_setup(item):
 def pytest_runtest_protocol(item):
     """Hide the real data from tests not marked `data`, so that the marker is on every test that reads them.
 
-    scikit-learn's settings are those of before after every test.
+    scikit-learn's settings, and what Ctrl-C does, are those of before after every test.
     """
+    handler = signal.getsignal(signal.SIGINT)
     hidden = None if item.get_closest_marker("data") else os.environ.pop("LPJT_DATA", None)
     try:
         with config_context():  # what a test sets ends with it; importing skada turns metadata routing on
             return (yield)
     finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)  # the command line sets its own
         if hidden is not None:
             os.environ["LPJT_DATA"] = hidden

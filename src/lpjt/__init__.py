@@ -1,9 +1,12 @@
 """Labels for a domain that has none, from one that has: Locality Preserving Joint Transfer."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+# Nothing is imported before the command line can answer Ctrl-C; checkers of types know this name, too.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from lpjt._warnings import TransferWarning
     from lpjt.classifiers import NuSVM, Propagation
     from lpjt.conformance import check_da_estimator
@@ -49,6 +52,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "__version__":
         from importlib.metadata import version
 

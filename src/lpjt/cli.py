@@ -1,14 +1,27 @@
 """The command line: ``lpjt adapt | bench | data | demo | reproduce``, whose commands live in `lpjt.commands`."""
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from __future__ import annotations
 
+import sys
+
+TYPE_CHECKING = False  # as in `lpjt`: nothing is imported before Ctrl-C is answered
 if TYPE_CHECKING:
     import typer
 
 
 def main() -> None:
-    """Run the command line, or say what is missing."""
+    """Run the command line, or say what is missing. Ctrl-C ends it with one line at every moment."""
+    try:
+        import os
+        import signal
+
+        from lpjt._interrupts import stop_at_once
+
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # where it is ignored, it stays so
+            signal.signal(signal.SIGINT, stop_at_once)
+    except KeyboardInterrupt:
+        print("lpjt: stopped.", file=sys.stderr)
+        raise SystemExit(130) from None
     try:
         import rich  # noqa: F401
         import typer  # noqa: F401
@@ -18,10 +31,23 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(1) from error
-    build_app()()
+    try:
+        try:
+            build_app()()
+        finally:
+            sys.stdout.flush()  # a full disk is told here, not when Python ends
+    except (MemoryError, OSError) as error:  # of what a command does after its work: print
+        from lpjt.commands.output import out_of_memory
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to be printed would fail again
+        if isinstance(error, BrokenPipeError):  # the reader has had enough
+            raise SystemExit(1) from error
+        reason = out_of_memory(error) if isinstance(error, MemoryError) else f"standard output: {error}"
+        print(f"lpjt: {reason}", file=sys.stderr)
+        raise SystemExit(2) from error
 
 
-def build_app() -> "typer.Typer":
+def build_app() -> typer.Typer:
     """Build the typer application with every command; a command's module is imported when it is called."""
     import typer
 
@@ -45,9 +71,9 @@ def build_app() -> "typer.Typer":
 
     @app.callback()
     def options(
-        version: Annotated[
-            bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
-        ] = False,
+        version: bool = typer.Option(
+            False, "--version", help="Print the version.", callback=show_version, is_eager=True
+        ),
     ) -> None:
         pass
 

@@ -6,6 +6,8 @@ one size, then between 64 and 784 features with three labelled target rows per c
 only for the score.
 """
 
+import itertools
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -114,7 +116,7 @@ def transfer(
     if report is not None:
         title = f"{source.name} digits to {target.name} digits"
         rows = {"X": source.X, "y": source.y, "X_target": target.X, "y_true": target.y}
-        model.report(report, **rows, title=title, command="lpjt demo", overwrite=True)
+        model.report(report, **rows, title=title, command="lpjt demo")
 
     def score(labels: np.ndarray) -> float:
         return 100 * float(np.mean(labels[~given] == target.y[~given]))
@@ -149,8 +151,9 @@ def label_target_alone(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Transfer labels between two sets of digits, in both directions, and print the accuracy."""
+    report = where_to_report()
     try:
-        rows = collect()
+        rows = collect(report)
     except ImportError as error:
         print(f"lpjt: {error}", file=sys.stderr)
         raise SystemExit(1) from error
@@ -159,26 +162,28 @@ def main() -> None:
         for line in row.warnings:
             print(f"{row.source} to {row.target}, {row.widths[0]} to {row.widths[1]}: {line}")
     print(CLOSING)
-    if where_to_report() is None:
+    if report is None:
         print("For a report of the first transfer as well, install jinja2: `pip install 'lpjt[report]'`.")
     else:
-        print(f"A report of the first transfer, to open in a browser: {REPORT.resolve()}")
+        print(f"A report of the first transfer, to open in a browser: {report.resolve()}")
 
 
 def where_to_report() -> Path | None:
-    """The file of the report, or None without the library that makes it."""
-    return None if find_spec("jinja2") is None else REPORT
+    """The file of the report, numbered where others are there; None without the library that makes it."""
+    numbered = (REPORT.with_stem(f"{REPORT.stem}-{number}") for number in itertools.count(2))
+    free = next(path for path in itertools.chain([REPORT], numbered) if not os.path.lexists(path))
+    return None if find_spec("jinja2") is None else free
 
 
-def collect() -> list[Transfer]:
+def collect(report: Path | None = None) -> list[Transfer]:
     """Run the demonstration, with a progress line if rich is installed."""
     try:
         from rich.console import Console
     except ImportError:
-        return list(run_demo(report=where_to_report()))
+        return list(run_demo(report=report))
     rows = []
     with Console(stderr=True).status("Transfer 1 of 4 ...") as status:  # silent unless it is a terminal
-        for row in run_demo(report=where_to_report()):
+        for row in run_demo(report=report):
             rows.append(row)
             status.update(f"Transfer {len(rows) + 1} of 4 ...")
     return rows

@@ -57,7 +57,7 @@ def test_files_that_disagree_are_refused(lpjt):
 
 def test_an_existing_file_is_kept_unless_forced(lpjt):
     (lpjt.folder / "labels-ask.csv").write_text("mine")
-    assert "labels-ask.csv: this file exists" in adapt(lpjt, "-o", "labels.csv", "--ask", 3, code=2).stderr
+    assert "labels-ask.csv exists and was kept" in adapt(lpjt, "-o", "labels.csv", "--ask", 3, code=2).stderr
     assert not (lpjt.folder / "labels.csv").exists()
     assert lpjt.read("labels-ask.csv") == "mine"
     adapt(lpjt, "-o", "labels.csv", "--ask", 3, "--force")

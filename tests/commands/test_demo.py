@@ -95,5 +95,7 @@ def test_the_demonstration_ends_with_a_report_and_says_where(monkeypatch, tmp_pa
     shown = "".join(capsys.readouterr().out.split())  # a terminal may break the line
     assert "".join(str(page).split()) in shown
     assert "UCI digits to MNIST digits" in page.read_text(encoding="utf-8")
+    page.write_text("mine")  # a second run writes beside it
+    assert demo.where_to_report().name == "lpjt-demo-2.html"
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     assert demo.where_to_report() is None

@@ -168,7 +168,7 @@ def report(lpjt):
         assert words in page
     (lpjt.folder / "page.html").write_text("mine")
     refused = lpjt("adapt", "source.csv", "named.csv", "-o", "again.csv", "--report", "page.html", code=2)
-    assert "page.html: this report exists" in refused.stderr
+    assert "page.html exists and was kept" in refused.stderr
     assert (lpjt.folder / "page.html").read_text() == "mine"
     assert not (lpjt.folder / "again.csv").exists()
 
@@ -289,9 +289,20 @@ def predict_id(lpjt):
 def predict_force(lpjt):
     predict(lpjt)
     (lpjt.folder / "new.csv").write_text("precious")
-    assert "this file exists" in lpjt("predict", "model.lpjt", "target.csv", "-o", "new.csv", code=2).stderr
+    assert "new.csv exists and was kept" in lpjt("predict", "model.lpjt", "target.csv", "-o", "new.csv", code=2).stderr
     assert lpjt.read("new.csv") == "precious"
     assert len(predict(lpjt, "--force")) == 30
+
+
+@CASES.prove("predict", "--raw-text")
+def predict_raw_text(lpjt):
+    """A label that starts like a formula has ' in front, with a warning, unless it is to stay as it is."""
+    lpjt.write("formulas.csv", label=np.char.add("=", CLASSES[np.arange(30) % 3]))
+    lpjt.adapt("--model", "model.lpjt", source="formulas.csv")
+    for given, label in (((), "'=ape"), (("--raw-text",), "=ape")):
+        result = lpjt("predict", "model.lpjt", "target.csv", "--force", "-o", "new.csv", *given)
+        assert label in pandas.read_csv("new.csv")["label"].tolist()
+        assert ("30 texts that start like a formula" in " ".join(result.stderr.split())) == (not given)
 
 
 @CASES.prove("predict", "--quiet")

@@ -82,8 +82,9 @@ class StudyCommandLine(CommandLine):
             row = job.row_without_result(status="ok", message="")
             store.append(row | {"accuracy": 55.0, "balanced_accuracy": 55.0})
 
-    def _make_figure(self, name, output, *, pair, n_jobs, on_progress):
+    def _make_figure(self, name, output, *, pair, n_jobs, on_progress, overwrite):
         self.figures.append((name, output.name, pair, n_jobs))
+        self.overwrite = overwrite
         return [output / f"{name}.png"]
 
     def _run_asking(self, jobs, store, *, run, on_event, **options):
@@ -169,6 +170,22 @@ def output(lpjt):
     assert "55.0" in lpjt.read("table.csv")
     lpjt("reproduce", "fig-embedding", "-o", "drawn")
     assert lpjt.figures[0][1] == "drawn"
+
+
+@CASES.prove("reproduce", "--force")
+def force(lpjt):
+    (lpjt.folder / "table.md").write_text("mine")
+    refused = lpjt("reproduce", "digits", "--methods", "1-NN", "-o", "table.md", code=2).stderr
+    assert "table.md exists and was kept. Choose another name, or replace it with --force." in refused
+    assert not lpjt.jobs  # nothing was run in vain
+    assert lpjt.read("table.md") == "mine"
+    lpjt.reproduce("-o", "table.md", "--force")
+    assert "55.0" in lpjt.read("table.md")
+    (lpjt.folder / "table-coil.csv").write_text("mine")  # of two tables as csv, one file each
+    assert "table-coil.csv exists" in lpjt("reproduce", "digits", "coil", "-o", "table.csv", code=2).stderr
+    for given in ((), ("--force",)):
+        lpjt("reproduce", "fig-embedding", *given)
+        assert lpjt.overwrite is bool(given)
 
 
 @CASES.prove("reproduce", "--jobs")
@@ -317,7 +334,7 @@ def quick_store(lpjt, command):
 def report_stored(lpjt, command):
     for rows in (1000, 2000):
         lpjt("bench", "peers", "--rows", rows, "-o", f"of-{rows}")
-        lpjt("bench", command, "--stored", f"of-{rows}", "--page", "page.md")
+        lpjt("bench", command, "--stored", f"of-{rows}", "--page", "page.md", "--force")
         page = lpjt.read("page.md")
         assert [f"({size:,} rows)" in page for size in (1000, 2000)] == [rows == 1000, rows == 2000]
 
@@ -327,6 +344,31 @@ def report_page(lpjt, command):
     for page in ("one/page.md", "two/other.md"):
         lpjt("bench", command, "--stored", "nothing", "--page", page)
         assert "Not measured yet" in lpjt.read(page)
+
+
+@CASES.prove("bench report", "--force")
+def report_force(lpjt, command):
+    (lpjt.folder / "page.md").write_text("mine")
+    report = ("bench", command, "--stored", "nothing", "--page", "page.md")
+    assert "page.md exists and was kept" in lpjt(*report, code=2).stderr
+    assert lpjt.read("page.md") == "mine"
+    lpjt(*report, "--force")
+    assert "Not measured yet" in lpjt.read("page.md")
+
+
+@CASES.prove("bench robust", "--force")
+@CASES.prove("bench ask", "--force")
+def study_force(lpjt, command):
+    """A page that exists is kept: before anything is computed with --page, and with a note after a whole run."""
+    name = {"robust": "robustness.md", "ask": "asking.md"}[command]
+    lpjt("bench", command)
+    page = lpjt.folder / "docs" / name
+    page.write_text("mine")
+    assert f"docs/{name} exists and was kept; --page --force writes it again." in lpjt("bench", command).stdout
+    assert f"{name} exists and was kept" in lpjt("bench", command, "--page", code=2).stderr
+    assert page.read_text() == "mine"
+    lpjt("bench", command, "--page", "--force")
+    assert page.read_text() != "mine"
 
 
 @CASES.prove("bench robust", "--only")
@@ -467,7 +509,7 @@ def test_all_asked_tasks_write_their_page(lpjt):
     assert "Not complete" not in lpjt.read("docs", "asking.md")
     assert "asked - random" in result.output
     assert "Leave out --only" in lpjt.ask("--page", code=2).stderr
-    assert "has no row of these tasks" in lpjt("bench", "ask", "--page", "-o", "none", code=2).stderr
+    assert "has no row of these tasks" in lpjt("bench", "ask", "--page", "--force", "-o", "none", code=2).stderr
 
 
 def test_a_page_of_a_part_or_of_nothing_is_refused(lpjt):

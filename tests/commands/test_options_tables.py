@@ -285,11 +285,32 @@ def dry_run(lpjt):
     assert "Give -o labels.csv, -o - for standard output, or --dry-run" in lpjt(*files, code=2).stderr
 
 
+@CASES.prove("adapt", "--raw-text")
+def raw_text(lpjt):
+    """Labels, ids and the file of --ask, which is read again either way, and a terminal that is not obeyed."""
+    classes = np.char.add("=", CLASSES)
+    lpjt.write("formulas.csv", kind=np.char.add(classes[np.arange(30) % 3], "\x1b[2J"))
+    lpjt.write("named.csv", shift=0.5, seed=1, id=[f"@{i}" for i in range(30)])
+    command = ("adapt", "formulas.csv", "named.csv", "--label", "kind", "-o", "labels.csv", "--force", "--ask", 3)
+    for given, mark, escape in (((), "'", "\\u001b"), (("--raw-text",), "", "\x1b")):
+        result = lpjt(*command, *given)
+        rows = pandas.read_csv("labels.csv")
+        assert rows["id"].tolist() == [f"{mark}@{i}" for i in range(30)]
+        assert rows["label"].iloc[0] == f"{mark}=ape{escape}[2J"
+        assert ("were escaped" in result.stderr) == bool(mark)
+        assert "\x1b[2J" not in result.output
+        asked = pandas.read_csv("labels-ask.csv")
+        asked["kind"] = f"{mark}=bee{escape}[2J"
+        asked.to_csv("known.csv", index=False)
+        shown = lpjt(*command, "--target-labels", "known.csv").stdout
+        assert "known.csv: labels of 3 target rows" in shown
+
+
 @CASES.prove("adapt", "--force")
 def force(lpjt):
     files = ("adapt", "source.csv", "target.csv", "-o", "labels.csv", "-q")
     Path("labels.csv").write_text("mine")
-    assert "this file exists" in lpjt(*files, code=2).stderr
+    assert "labels.csv exists and was kept" in lpjt(*files, code=2).stderr
     assert lpjt.read("labels.csv") == "mine"
     lpjt(*files, "--force")
     assert lpjt.read("labels.csv").startswith("row,label")

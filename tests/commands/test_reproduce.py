@@ -87,7 +87,7 @@ def test_several_tables_as_csv_are_several_files(lpjt, tmp_path, monkeypatch):
         (("digits", "--seeds", "0"), "1 or more"),
         (("digits", "--protocol", "free"), "label-free"),
         (("digits", "-o", "table.pdf"), ".html"),
-        (("digits", "-o", "nowhere/table.md"), "no directory nowhere"),
+        (("digits", "-o", "nowhere/table.md"), "nowhere does not exist. Create it first"),
         (("digits", "fig-embedding", "-o", "out.md"), "one kind at a time"),
         (("fig-embedding", "--show"), "figures have none"),
         (("fig-embedding", "pei"), "pie"),

@@ -1,6 +1,7 @@
 """Downloads from servers that break off, lie, stall, or are not there."""
 
 import hashlib
+import os
 import sys
 import time
 
@@ -109,6 +110,17 @@ def test_bytes_of_another_download_do_no_harm(site, cache, mirrors, old):
     assert path.read_bytes() == CONTENT
     assert len(site.requests) == 2  # with what was there, then without
     assert only_file(cache) == path
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX")
+def test_a_planted_link_is_not_followed(site, cache, mirrors, tmp_path):
+    cache.mkdir(parents=True)
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (cache / f".{NAME}.part").symlink_to(precious)
+    mirrors(site.at("/good", web.well(CONTENT)))
+    assert "symbolic links" in failure()
+    assert precious.read_text() == "mine"
 
 
 def test_a_liar_is_passed_over_for_the_next_mirror(site, cache, mirrors):

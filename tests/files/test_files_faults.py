@@ -159,7 +159,7 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
             raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        write_labels(path, np.array([1, 2]).view(Broken), np.array([1.0, 1.0]))
+        write_labels(path, np.array([1, 2]).view(Broken), np.array([1.0, 1.0]), overwrite=True)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["out.csv"]
 
@@ -175,6 +175,6 @@ def test_output_is_checked_before_work(tmp_path):
         with pytest.raises(FileError, match=words):
             check_output(tmp_path / name, [tmp_path / "in.csv"])
     (tmp_path / "out.csv").touch()
-    with pytest.raises(FileError, match=r"this file exists. Choose another name, or overwrite it with --force"):
+    with pytest.raises(FileError, match=r"exists and was kept. Choose another name, or replace it with --force"):
         check_output(tmp_path / "out.csv")
     assert check_output(tmp_path / "out.csv", force=True) == tmp_path / "out.csv"

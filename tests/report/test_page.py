@@ -258,3 +258,13 @@ def test_dask_rows_are_refused_with_the_remedy():
     model, X, *_ = plain()
     with pytest.raises(ValueError, match=r"X is a Dask collection.* or leave the rows out"):
         model.report(X=dask_array.from_array(X))
+
+
+def test_a_page_has_no_command_to_a_terminal():
+    """A page is also looked at with cat and less; a title or a command line may hold anything."""
+    model, X, y, X_target, _ = plain()
+    ids = [f"row\x1b[31m{i}\x9b" for i in range(len(X_target))]
+    page = model.report(X=X, y=y, X_target=X_target, ids=ids, title="red \x1b[31m", command="lpjt \x07 adapt \u202e")
+    assert not set(page) & set("\x1b\x9b\x07\u202e\r")
+    assert "red \\u001b[31m" in page
+    assert points(page)["ids"]

@@ -41,7 +41,7 @@ def toys(monkeypatch):
 @pytest.fixture
 def rows_alone(toys, monkeypatch):
     """Besides, let figures be drawn but not written, which takes longer than the fits, and give their numbers."""
-    monkeypatch.setattr(figures, "save_drawing", lambda drawing, output, name: drawing.rows)
+    monkeypatch.setattr(figures, "save_drawing", lambda drawing, output, name, overwrite: drawing.rows)
     return toys
 
 

@@ -29,7 +29,8 @@ def write_ask_file(path: Path, run: "Run") -> None:
     """Write the rows of most worth, the first first: id, an empty label, and the columns of the row."""
     assert run.request.ask is not None
     rows = run.model.rows_to_label(run.request.ask)
-    write_columns(path, ask_columns(run.inputs.target, rows, label=run.inputs.domains[0].label_name))
+    columns = ask_columns(run.inputs.target, rows, label=run.inputs.domains[0].label_name)
+    write_columns(path, columns, overwrite=run.request.force, raw_text=run.request.raw_text)
 
 
 def ask_columns(target: FileDomain, rows: np.ndarray, *, label: str | None = None) -> dict[str, np.ndarray]:

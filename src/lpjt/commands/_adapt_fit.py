@@ -1,6 +1,5 @@
 """The fit of ``lpjt adapt``, and all that is at hand after it."""
 
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from lpjt.classifiers import Propagation, make_classifier
 from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_parameters import make_model
 from lpjt.commands._adapt_request import Request
-from lpjt.commands.output import progress_console
+from lpjt.commands.output import print_error, progress_console
 from lpjt.estimator import LPJT
 from lpjt.files import FileDomain, label_columns
 from lpjt.search import LPJTSearch
@@ -89,7 +88,7 @@ def fit(screen: Console, request: Request, inputs: Inputs) -> Run:
             estimator = make_search(model, given=parameters)
         fitted, adapter = _fit(estimator, inputs)
     for line in lines:
-        print(f"warning: {line}", file=sys.stderr)
+        print_error(f"warning: {line}")
     search = fitted if isinstance(fitted, LPJTSearch) else None
     found: LPJT = fitted if search is None else search.best_estimator_
     found.set_params(callback=None)  # a function of this run, which could not be kept with the model

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from lpjt import __version__
+from lpjt._safe_text import visible
 from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_fit import Run
 from lpjt.commands._adapt_show import score_labels
@@ -61,7 +62,7 @@ def describe_run(run: Run) -> dict[str, Any]:
 
 def to_json(values: dict[str, Any]) -> str:
     """Values as JSON; numpy's numbers and arrays as those of Python, all else as text."""
-    return json.dumps(values, indent=2, ensure_ascii=False, default=_plain)
+    return visible(json.dumps(values, indent=2, ensure_ascii=False, default=_plain))
 
 
 def _plain(value: Any) -> Any:

@@ -2,25 +2,26 @@
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lpjt._whole_files import is_stream
 from lpjt.commands.output import progress_console
 from lpjt.files import FileError
-from lpjt.report.page import check_path
+from lpjt.files.writing import check_place
+from lpjt.report.page import environment
 
 if TYPE_CHECKING:
     from lpjt.commands._adapt_fit import Run
 
 
-def check_report(path: Path, *, overwrite: bool = False) -> None:
-    """Refuse, before any work is done, a page that cannot be written or exists."""
-    if path.suffix.lower() not in {".html", ".htm"}:
+def check_report(path: Path, inputs: Iterable[Path] = (), *, force: bool = False) -> None:
+    """Refuse, before any work is done, a page that cannot be written, exists, or is an input."""
+    if path.suffix.lower() not in {".html", ".htm"} and not is_stream(path):
         raise FileError(f"{path}: a report is a page of HTML. Name it .html.")
-    try:
-        check_path(path, overwrite=overwrite)
-    except FileExistsError as error:
-        raise FileError(f"{path}: this report exists. Choose another name, or overwrite it with --force.") from error
+    check_place(path, inputs, force=force)
+    environment()  # a missing library is told now
 
 
 def write_report(path: Path, run: "Run") -> None:

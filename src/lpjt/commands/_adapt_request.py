@@ -1,14 +1,16 @@
 """What ``lpjt adapt`` was asked for: one field for each argument and option."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lpjt._whole_files import is_stream
 from lpjt.commands._adapt_ask import name_ask_file
 from lpjt.commands._adapt_parameters import read_settings
 from lpjt.commands._adapt_report import check_report
 from lpjt.files import STDOUT, FileError, check_output
-from lpjt.saving.atomic import check_writable
+from lpjt.files.writing import check_place, is_stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Request:
     ask: int | None
     ask_file: Path | None
     dry_run: bool
+    raw_text: bool
     force: bool
     quiet: bool
 
@@ -85,18 +88,27 @@ class Request:
             return
         if self.output is None:
             raise FileError("No output was named. Give -o labels.csv, -o - for standard output, or --dry-run.")
-        if self.as_json and self.output == STDOUT:
+        if self.as_json and is_stdout(self.output):
             raise FileError("-o - and --json both write to standard output. Give -o a file, or leave --json out.")
         inputs = [*self.sources, self.target, *(self.target_labels or [])]
         check_output(self.output, inputs, force=self.force)
         if self.model_file is not None:
-            check_writable(self.model_file, overwrite=self.force)
+            check_place(self.model_file, inputs, force=self.force)
         if self.report is not None:
-            check_report(self.report, overwrite=self.force)
+            check_report(self.report, inputs, force=self.force)
         if self.to_fill_in is not None:
             check_output(self.to_fill_in, inputs, force=self.force)
-            if self.to_fill_in == self.output:
-                raise FileError(f"{self.output}: -o and --ask-file name the same file. Give two names.")
+        self._check_different()
+
+    def _check_different(self) -> None:
+        """Refuse one name for two results, of which the last would be left."""
+        named = {"-o": self.output, "--model": self.model_file, "--report": self.report, "--ask-file": self.to_fill_in}
+        files: dict[str, str] = {}
+        for option, path in named.items():
+            if path is not None and path != STDOUT and not is_stream(path):
+                other = files.setdefault(os.path.realpath(path), option)
+                if other != option:
+                    raise FileError(f"{path}: {other} and {option} name the same file. Give two names.")
 
     def parameters(self) -> dict[str, Any]:
         """Parameters of `LPJT` from their own options and from --set."""

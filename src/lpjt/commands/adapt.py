@@ -5,15 +5,15 @@ from typing import Annotated
 
 import typer
 
-from lpjt.commands._adapt_ask import write_ask_file
 from lpjt.commands._adapt_files import read_inputs
 from lpjt.commands._adapt_fit import fit
 from lpjt.commands._adapt_json import describe_inputs, describe_run, to_json
-from lpjt.commands._adapt_report import write_report
 from lpjt.commands._adapt_request import Request
 from lpjt.commands._adapt_show import show_inputs, show_run
-from lpjt.commands.output import console, one_line_errors
-from lpjt.files import STDOUT, SUFFIXES, write_columns
+from lpjt.commands._adapt_write import write_results
+from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
+from lpjt.files import SUFFIXES
+from lpjt.files.writing import is_stdout
 from lpjt.fitting.asking import MOST_ASKED
 from lpjt.tables.encoder import STRATEGIES
 from lpjt.tables.matching import MATCHES
@@ -176,6 +176,7 @@ def adapt(
         bool,
         typer.Option("--dry-run", help="Show what was found in the files, and stop.", rich_help_panel=_RESULTS),
     ] = False,
+    raw_text: Annotated[bool, typer.Option("--raw-text", help=RAW_TEXT_HELP, rich_help_panel=_RESULTS)] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.", rich_help_panel=_RESULTS)] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.", rich_help_panel=_RESULTS)
@@ -183,7 +184,7 @@ def adapt(
 ) -> None:
     """Label the rows of TARGET from the labelled rows of SOURCE."""
     request = Request(**locals())  # the parameters above, and nothing else yet
-    screen = console(quiet=request.quiet or request.as_json, stderr=request.output == STDOUT)
+    screen = console(quiet=request.quiet or request.as_json, stderr=is_stdout(request.output))
     with one_line_errors():
         request.check()
         request.parameters()  # a wrong --set is told before anything is read
@@ -194,17 +195,9 @@ def adapt(
                 print(to_json(describe_inputs(inputs)))
             return
         run = fit(screen, request, inputs)
-        write_columns(request.output, run.output_columns())
-        if request.model_file is not None:
-            run.fitted.save(request.model_file, overwrite=request.force)
-        if request.report is not None:
-            write_report(request.report, run)
-        if request.to_fill_in is not None:
-            write_ask_file(request.to_fill_in, run)
+        written = write_results(run)
     show_run(screen, run)
     if request.as_json:
         print(to_json(describe_run(run)))
-    written = [request.output, request.model_file, request.report, request.to_fill_in]
-    names = [str(path) for path in written if path is not None and path != STDOUT]
-    if names:
-        screen.print(f"Written: {', '.join(names)}")
+    if written:
+        screen.print(f"Written: {', '.join(map(str, written))}")

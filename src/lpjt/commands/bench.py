@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from lpjt.commands._bench_screen import bench_console, tasks_at_hand, watched
+from lpjt.commands._bench_screen import Force, bench_console, check_page, tasks_at_hand, watched, write_pages
 from lpjt.commands.bench_ask import ask
 from lpjt.commands.output import one_line_errors
 from lpjt.study.pages import performance, robustness
@@ -157,12 +157,15 @@ def robust(
         bool, typer.Option("--page", help=f"Run nothing; write {robustness.PAGE} from stored rows.")
     ] = False,
     output: Output = suite.DIRECTORY,
+    force: Force = False,
 ) -> None:
     """Is adaptation safe without some classes, with other proportions, without a shift? Needs data, see `lpjt data`."""
     with one_line_errors():
         screen, store = bench_console(), suite.open_store(output)
         if page and only is not None:
             raise ValueError("--page writes the page of the whole suite. Leave out --only.")
+        if page:
+            check_page(robustness.PAGE, force=force)
         tasks = suite.plan_tasks(max_rows=rows, draws=draws, only=only)
         if not page:
             at_hand = tasks_at_hand(tasks)
@@ -179,8 +182,7 @@ def robust(
             screen.print(sheet.to_rich())
         screen.print(worst_sheet(stored).to_rich())
         if page or (suite.is_whole(tasks) and len(stored) == len(tasks)):
-            for path in robustness.write_page(tasks, stored):
-                screen.print(f"Written: {path}", soft_wrap=True)
+            write_pages(screen, robustness.PAGE, lambda: robustness.write_page(tasks, stored), force=force)
 
 
 bench_app.command()(ask)
@@ -192,10 +194,12 @@ def report(
     page: Annotated[
         Path, typer.Option(help="Page to write; its figure goes into `figures` beside it.")
     ] = performance.PAGE,
+    force: Force = False,
 ) -> None:
     """Write the page of the documentation from the stored results."""
     screen = bench_console()
     with one_line_errors():
+        check_page(page, force=force)
         results = performance.read_results(open_store(stored))
         written = performance.write_page(results, page)
         screen.print(performance.goals_sheet(results).to_rich())

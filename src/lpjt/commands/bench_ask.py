@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lpjt.commands._bench_screen import bench_console, tasks_at_hand, watched
+from lpjt.commands._bench_screen import Force, bench_console, check_page, tasks_at_hand, watched, write_pages
 from lpjt.commands.output import one_line_errors
 from lpjt.study.asking import tasks as study
 from lpjt.study.asking.measure import measure_task
@@ -23,12 +23,15 @@ def ask(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")
     ] = study.DIRECTORY,
+    force: Force = False,
 ) -> None:
     """What are labels of the rows that a fit asks for worth, beside random ones? Needs data, see `lpjt data`."""
     with one_line_errors():
         screen, store = bench_console(), study.open_store(output)
         if page and only is not None:
             raise ValueError("--page writes the page of all tasks. Leave out --only.")
+        if page:
+            check_page(asking.PAGE, force=force)
         tasks = study.plan_tasks(max_rows=rows, only=only)
         if not page:
             here = set(tasks_at_hand([one.task for one in tasks]))
@@ -46,5 +49,4 @@ def ask(
         for sheet in (summary_sheet(records), harm_sheet(records), tasks_sheet(stored)):
             screen.print(sheet.to_rich())
         if page or (only is None and len(stored) == len(tasks)):
-            for path in asking.write_page(tasks, stored):
-                screen.print(f"Written: {path}", soft_wrap=True)
+            write_pages(screen, asking.PAGE, lambda: asking.write_page(tasks, stored), force=force)

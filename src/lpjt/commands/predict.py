@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from lpjt.commands.output import console, one_line_errors
-from lpjt.files import STDOUT, FileDomain, FileError, check_output, read_domain, write_labels
+from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
+from lpjt.files import FileDomain, FileError, check_output, read_domain, write_labels
 from lpjt.files.domain import quote_names
+from lpjt.files.writing import is_stdout
 from lpjt.saving import load
 from lpjt.saving.describe import inner_model
 from lpjt.tables import TableAdapter
@@ -31,11 +32,12 @@ def predict(
     id_column: Annotated[
         str | None, typer.Option("--id", help="Id column of NEW; recognised if it has a common name.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
+    raw_text: Annotated[bool, typer.Option("--raw-text", help=RAW_TEXT_HELP)] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print warnings and errors only.")] = False,
 ) -> None:
     """Label the rows of NEW by the model in MODEL."""
-    screen = console(quiet=quiet, stderr=output == STDOUT)
+    screen = console(quiet=quiet, stderr=is_stdout(output))
     with one_line_errors():
         check_output(output, [model_file, new], force=force)
         model = load(model_file)
@@ -50,6 +52,8 @@ def predict(
             id_name=rows.id_name or "row",
             classes=model.classes_.tolist(),
             distributions=distributions if proba else None,
+            overwrite=force,
+            raw_text=raw_text,
         )
     if left_out:
         screen.print(f"{new.name}: columns that the model does not have were left out: {quote_names(left_out)}.")

@@ -1,6 +1,5 @@
 """``lpjt reproduce``: the paper's tables and figures, run here."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column
 
 from lpjt import datasets
-from lpjt.commands.output import console, one_line_errors
+from lpjt.commands.output import console, one_line_errors, print_error
 from lpjt.datasets.fetch import check
 from lpjt.study.figures.catalogue import FIGURES, find_figure, make_figure
 from lpjt.study.runner import Event, run_jobs
@@ -45,6 +44,7 @@ def reproduce(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run again what failed before.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run everything again, stored or not.")] = False,
     show_only: Annotated[bool, typer.Option("--show", help="Run nothing; show the rows in the store.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Run the paper's tables: every method on the same files, beside the figures printed in the paper."""
     screen = console()
@@ -54,27 +54,30 @@ def reproduce(
             return
         figures = [name for name in tables if name.startswith("fig")]
         named = [name for name in tables if name not in figures]
-        _check_names(figures, named, output, show_only=show_only)
+        _check_names(figures, named, output, show_only=show_only, force=force)
         choice = {"methods": _split(methods), "pairs": _split(pairs), "seeds": _seeds(seeds), "protocol": protocol}
         running = {"n_jobs": jobs, "timeout": timeout, "retry_failed": retry_failed, "again": again}
         for name in figures:
-            _figure(screen, name, output, _split(pairs), jobs)
-        failed = named and _tables(screen, named, store, output, choice=choice, running=running, show_only=show_only)
+            _figure(screen, name, output, _split(pairs), jobs, force=force)
+        failed = named and _tables(
+            screen, named, store, output, choice=choice, running=running, show_only=show_only, force=force
+        )
     if failed:
         raise typer.Exit(1)
 
 
-def _check_names(figures: list[str], tables: list[str], output: Path | None, *, show_only: bool) -> None:
+def _check_names(figures: list[str], tables: list[str], output: Path | None, *, show_only: bool, force: bool) -> None:
     """Refuse what cannot be done before anything is computed."""
     for name in figures:
         find_figure(name)
-    expand_tables(tables)
+    selections = expand_tables(tables)
     if figures and show_only:
         raise ValueError("--show prints stored rows, and figures have none. Leave it out, or name tables alone.")
     if figures and tables and output is not None:
         raise ValueError("-o is a directory for figures and a file for tables. Ask for one kind at a time.")
     if tables and output is not None:
-        check_report_path(output)
+        names = dict.fromkeys(selection.table.name for selection in selections)
+        check_report_path(output, list(names), overwrite=force)
 
 
 def _tables(
@@ -86,6 +89,7 @@ def _tables(
     choice: dict[str, Any],
     running: dict[str, Any],
     show_only: bool,
+    force: bool,
 ) -> bool:
     """Run and show; whether a run failed."""
     selections = expand_tables(names)
@@ -97,8 +101,7 @@ def _tables(
         try:
             _run(screen, jobs, store, running)
         except KeyboardInterrupt:
-            print(f"lpjt: stopped. The rows so far are in {store_path}: the same command goes on.", file=sys.stderr)
-            raise typer.Exit(130) from None
+            raise KeyboardInterrupt(f"The rows so far are in {store_path}: the same command goes on.") from None
     keys = {job.key for job in jobs}
     rows = [row for row in store.rows() if row["key"] in keys]
     grids = {}
@@ -109,7 +112,7 @@ def _tables(
             screen.print(to_terminal(grids[name], width=screen.width))
             screen.print()
     if output is not None and grids:
-        for path in write_grids(grids, output):
+        for path in write_grids(grids, output, overwrite=force):
             screen.print(f"Written: {path}")
     missing = len(keys) - len({row["key"] for row in rows})
     if missing:
@@ -130,10 +133,8 @@ def _check_data(jobs: Sequence[Job]) -> None:
     for name in dict.fromkeys(name for table, _ in pairs for name in datasets.find_table(table).sets):
         for file in check(name) if datasets.find_set(name).kind == "original" else ():
             if file.state == "differs":
-                print(
-                    f"warning: {file.path} is another copy than the original: sha256 {file.found}, "
-                    f"not {file.expected}.",
-                    file=sys.stderr,
+                print_error(
+                    f"warning: {file.path} is another copy than the original: sha256 {file.found}, not {file.expected}."
                 )
 
 
@@ -154,21 +155,24 @@ def _run(screen: Console, jobs: Sequence[Job], store: Store, running: dict[str, 
             else:
                 now.pop(event.job.key, None)
             if event.kind == "end" and event.row is not None and event.row["status"] != "ok":
-                print(f"{event.row['status']}: {label}: {event.row['message']}", file=sys.stderr)
+                print_error(f"{event.row['status']}: {label}: {event.row['message']}")
             rest = "" if event.remaining is None else f"about {_duration(event.remaining)} left"
             progress.update(task, completed=event.done, description="; ".join(now.values()) or "Running", rest=rest)
 
         run_jobs(jobs, store, run=measure, on_event=on_event, **running)
 
 
-def _figure(screen: Console, name: str, output: Path | None, pairs: list[str] | None, jobs: int) -> None:
+def _figure(
+    screen: Console, name: str, output: Path | None, pairs: list[str] | None, jobs: int, *, force: bool
+) -> None:
     find_figure(name)
     with screen.status(f"{name} ...") as status:
 
         def on_progress(done: int, total: int, what: str) -> None:
             status.update(f"{name}: {done} of {total}, {what}")
 
-        written = make_figure(name, output or Path("figures"), pair=pairs, n_jobs=jobs, on_progress=on_progress)
+        where = output or Path("figures")
+        written = make_figure(name, where, pair=pairs, n_jobs=jobs, on_progress=on_progress, overwrite=force)
     for path in written:
         screen.print(f"Written: {path}")
 

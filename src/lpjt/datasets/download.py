@@ -50,7 +50,7 @@ class ResumingDownloader:
         length = answer.headers.get("Content-Length", "")
         total = have + int(length) if length.isdigit() else None
         self.part.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.part, "ab" if have else "wb") as file:
+        with open(self.part, "ab" if have else "wb", opener=_open_no_link) as file:
             self.on_bytes(have, total)
             for chunk in answer.iter_content(_CHUNK):
                 file.write(chunk)
@@ -58,6 +58,11 @@ class ResumingDownloader:
                 self.on_bytes(have, total)
         if total is not None and have != total:
             raise OSError(f"broke off after {have} of {total} bytes")
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    """Open a file under a name that everybody knows, but not a link that somebody has put there."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _continues(answer: Any, here: int) -> bool:

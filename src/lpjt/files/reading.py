@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+from lpjt._interrupts import ctrl_c_kept
 from lpjt.files import arrays, delimited, frames, workbooks
 from lpjt.files.domain import FileDomain, FileError, ReadOptions
 
@@ -88,7 +89,8 @@ def open_table(path: str | Path, **layout: Any) -> frames.RawTable:
 def _one_sentence_errors(path: Path, kind: str, options: ReadOptions) -> Iterator[None]:
     """Turn what parsers raise on broken files, errors of many types, into one that names the file and the remedy."""
     try:
-        yield
+        with ctrl_c_kept():  # pandas makes an error of parsing of it
+            yield
     except (FileError, ImportError):
         raise
     except UnicodeDecodeError as error:

@@ -1,21 +1,26 @@
 """Writing predicted labels: the complete file or none."""
 
 import csv
+import io
 import json
-import os
 import sys
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
+from lpjt._safe_text import safe_cell, visible
+from lpjt._whole_files import check_writable, descriptor_of, is_stream, replacing
 from lpjt.files.domain import FileError
 
 #: The path that means standard output.
 STDOUT = Path("-")
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_SUFFIXES = {*_SEPARATORS, ".parquet", ".json"}
 
 
 def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False) -> Path:
@@ -23,19 +28,25 @@ def check_output(path: Path, inputs: Iterable[Path] = (), *, force: bool = False
     path = Path(path)
     if path == STDOUT:
         return path
-    if path.suffix.lower() not in {*_SEPARATORS, ".parquet", ".json"}:
+    if path.suffix.lower() not in _SUFFIXES and not is_stream(path):
         raise FileError(f"{path}: unknown output format. Name it .csv, .tsv, .parquet or .json.")
-    if path.is_dir():
-        raise FileError(f"{path}: this is a directory. Name a file in it.")
-    if not path.parent.is_dir():
-        raise FileError(f"{path}: the directory {path.parent} does not exist. Create it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise FileError(f"{path}: the directory {path.parent} is not writable. Choose another one.")
-    if path.exists() and any(other.exists() and other.samefile(path) for other in inputs):
-        raise FileError(f"{path}: the output would overwrite an input. Choose another name.")
-    if path.exists() and not force:
-        raise FileError(f"{path}: this file exists. Choose another name, or overwrite it with --force.")
+    check_place(path, inputs, force=force)
     return path
+
+
+def is_stdout(path: Path | None) -> bool:
+    """Whether a path is standard output, by its short name or as a device: messages then go to standard error."""
+    return path is not None and (path == STDOUT or descriptor_of(path) == 1)
+
+
+def check_place(path: Path, inputs: Iterable[Path] = (), *, force: bool = False) -> None:
+    """Refuse a file of any format that cannot be written, is there already, or is an input."""
+    if path.exists() and not is_stream(path) and any(other.exists() and other.samefile(path) for other in inputs):
+        raise FileError(f"{path}: the output would overwrite an input. Choose another name.")
+    try:
+        check_writable(path, overwrite=force, remedy="--force")
+    except OSError as error:
+        raise FileError(str(error)) from error
 
 
 def label_columns(
@@ -85,30 +96,87 @@ def leave_unsure(labels: np.ndarray, confidence: np.ndarray, trust: float) -> np
     return kept
 
 
-def write_labels(path: Path, labels: np.ndarray, confidence: np.ndarray, **details: Any) -> None:
+def write_labels(
+    path: Path,
+    labels: np.ndarray,
+    confidence: np.ndarray,
+    *,
+    overwrite: bool = False,
+    raw_text: bool = False,
+    **details: Any,
+) -> None:
     """Write one line per row, with `label_columns`; the file appears under its name only when it is complete."""
-    write_columns(path, label_columns(labels, confidence, **details))
+    write_columns(path, label_columns(labels, confidence, **details), overwrite=overwrite, raw_text=raw_text)
 
 
-def write_columns(path: Path, columns: dict[str, np.ndarray]) -> None:
-    """Write columns of equal length in the format of the suffix; "-" is csv on standard output."""
+def write_columns(
+    path: Path, columns: dict[str, np.ndarray], *, overwrite: bool = False, raw_text: bool = False
+) -> None:
+    """Write columns of equal length in the format of the suffix.
+
+    Parameters
+    ----------
+    path : path
+        "-" is csv on standard output, and so is what has no suffix, such as /dev/stdout.
+    columns : dict of name to array, (n,)
+    overwrite : bool
+        Whether an existing file is replaced; otherwise it is kept, with an error.
+    raw_text : bool
+        Whether csv and tsv have texts as they are. By default a text that a spreadsheet would take for a formula has '
+        in front, and control characters are escaped, with a warning; `read_known_labels` understands both.
+    """
     path = Path(path)
+    suffix = path.suffix.lower() if path.suffix.lower() in _SUFFIXES else ".csv"
+    if suffix in _SEPARATORS and not raw_text:
+        columns = _safe_columns(path, columns)
     if path == STDOUT:
         _write_rows(sys.stdout, columns, ",")
+        sys.stdout.flush()  # a full disk is told now, not when the program ends
         return
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    parquet = _parquet(columns) if suffix == ".parquet" else b""
+    with replacing(path, overwrite=overwrite) as file:
+        if suffix == ".parquet":
+            file.write(parquet)
+            return
+        with _text(file) as text:
+            if suffix == ".json":
+                _write_records(text, columns)
+            else:
+                _write_rows(text, columns, _SEPARATORS[suffix])
+
+
+@contextmanager
+def _text(file: BinaryIO) -> Iterator[TextIO]:
+    """A binary file as text, which stays open."""
+    text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
     try:
-        if path.suffix.lower() == ".parquet":
-            _write_parquet(partial, columns)
-        else:
-            with open(partial, "x", encoding="utf-8", newline="") as file:
-                if path.suffix.lower() == ".json":
-                    _write_records(file, columns)
-                else:
-                    _write_rows(file, columns, _SEPARATORS[path.suffix.lower()])
-        os.replace(partial, path)
+        yield text
+        text.flush()
     finally:
-        partial.unlink(missing_ok=True)
+        text.detach()
+
+
+def _safe_columns(path: Path, columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The columns with `safe_cell` for each text, and a warning where that made a difference."""
+    safe, n_changed = {}, 0
+    for name, column in columns.items():
+        found = safe_cell(str(name))
+        while found in safe:  # of two names that differ in a control character alone
+            found += "_"
+        n_changed += found != name
+        safe[found] = column
+        if column.dtype.kind not in "biuf":
+            safe[found] = np.empty(len(column), dtype=object)
+            for row, cell in enumerate(column.tolist()):
+                safe[found][row] = safe_cell(cell)
+                n_changed += isinstance(cell, str) and safe[found][row] != cell
+    if n_changed:
+        warnings.warn(
+            f"{path}: {n_changed:,} texts that start like a formula, or hold control characters, were escaped. "
+            "raw_text=True (or --raw-text) writes them as they are.",
+            stacklevel=3,
+        )
+    return safe
 
 
 def _write_rows(file: TextIO, columns: dict[str, np.ndarray], separator: str) -> None:
@@ -120,15 +188,16 @@ def _write_rows(file: TextIO, columns: dict[str, np.ndarray], separator: str) ->
 def _write_records(file: TextIO, columns: dict[str, np.ndarray]) -> None:
     """One object per row, in a list, each on a line of its own."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    lines = (json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False, default=str) for row in rows)
+    lines = (visible(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False, default=str)) for row in rows)
     file.write("[\n" + ",\n".join(lines) + "\n]\n")
 
 
-def _write_parquet(path: Path, columns: dict[str, np.ndarray]) -> None:
+def _parquet(columns: dict[str, np.ndarray]) -> bytes:
     try:
         import pandas
     except ImportError as error:
         raise ImportError(
             "`pandas` is needed to write parquet. Install it with `pip install 'lpjt[cli]'`, or write csv."
         ) from error
-    pandas.DataFrame(columns).to_parquet(path, index=False)
+    content: bytes = pandas.DataFrame(columns).to_parquet(None, index=False)
+    return content

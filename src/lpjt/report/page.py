@@ -9,6 +9,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from lpjt._safe_text import visible
+from lpjt._whole_files import check_writable, write_whole
 from lpjt.report import sections
 from lpjt.report.checks import check_labels
 from lpjt.report.doubt import weigh_confidence
@@ -39,14 +41,16 @@ def make_report(
         raise ValueError(f"layout={layout!r} is not one of {', '.join(map(repr, LAYOUTS))}. Give one of these.")
     if max_rows < 2:
         raise ValueError(f"max_rows={max_rows} leaves no rows to draw. Give 2 or more.")
-    where = None if path is None else check_path(path, overwrite=overwrite)
+    environment()  # a missing library is told before any work is done, and so is a file that exists
+    if path is not None:
+        check_writable(path, overwrite=overwrite)
     domains = collect_rows(model, given or Given())
     facts = _collect(model, domains, layout=layout, max_rows=max_rows)
     facts |= sections.origin(model, domains, [Path(name) for name in files], command)
     names = [" + ".join(d.name for d in domains if d.is_source is side) for side in (True, False)]
     page = _fill(facts | {"title": title or " to ".join(filter(None, names))})
-    if where is not None:
-        _write(where, page)
+    if path is not None:
+        write_whole(path, page, overwrite=overwrite)
     return page
 
 
@@ -77,29 +81,6 @@ def _collect(model: Any, domains: list[DomainRows], *, layout: str, max_rows: in
     }
 
 
-def check_path(path: str | os.PathLike[str], *, overwrite: bool) -> Path:
-    """Refuse, before any work is done, a file that exists or cannot be written."""
-    where = Path(path)
-    if where.is_dir():
-        raise IsADirectoryError(f"{where} is a directory. Name a file in it, such as {where / 'report.html'}.")
-    if where.exists() and not overwrite:
-        raise FileExistsError(f"{where} exists and was kept. Choose another name, or give overwrite=True.")
-    if not where.parent.is_dir():
-        raise FileNotFoundError(f"The directory {where.parent} does not exist. Create it first.")
-    environment()  # a missing library is told now
-    return where
-
-
-def _write(path: Path, page: str) -> None:
-    """Write the whole file or none."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_text(page, encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
 @cache
 def environment() -> Any:
     """Jinja's environment, in which every string is escaped unless the page itself made it."""
@@ -122,7 +103,7 @@ def _fill(facts: dict[str, Any]) -> str:
     style, script = (_asset(name) for name in ("style.css", "script.js"))
     palette = list(zip(CLASS_COLOURS_LIGHT, CLASS_COLOURS_DARK, strict=True))
     page: str = environment().get_template("page.html").render(**facts, style=style, script=script, palette=palette)
-    return page.encode("utf-8", "replace").decode("utf-8")  # halves of characters, which no file can hold
+    return visible(page)
 
 
 def _asset(name: str) -> str:

@@ -7,9 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from lpjt._whole_files import replacing
 from lpjt.saving.allowed import OF_SKLEARN
 from lpjt.saving.archive import Archive, write_archive
-from lpjt.saving.atomic import replacing
 from lpjt.saving.describe import describe
 from lpjt.saving.errors import ModelFileError
 from lpjt.saving.trees import Decoder, Encoder
@@ -58,8 +58,11 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
         where = f"The model's {encoder.place}: " if encoder.place else ""
         raise ModelFileError(f"{where}{error}") from error
     head = {"format": FORMAT, "format_version": FORMAT_VERSION, "versions": versions(), "about": describe(model)}
-    with replacing(Path(path), overwrite=overwrite) as file:
-        write_archive(file, {**head, "model": tree}, encoder.arrays)
+    try:
+        with replacing(path, overwrite=overwrite) as file:
+            write_archive(file, {**head, "model": tree}, encoder.arrays)
+    except (FileExistsError, FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise ModelFileError(str(error)) from error
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -164,6 +164,14 @@ class Store:
             except FileNotFoundError:
                 # Taken for abandoned in the instant between its creation and its lock.
                 continue
+            except OSError as error:
+                temporary.unlink(missing_ok=True)
+                told = OSError(
+                    f"{self.path}: a row could not be written: {error.strerror or error}. The rows so far are kept. "
+                    "Make room, and run again: what is stored is not run twice."
+                )
+                told.errno = error.errno
+                raise told from error
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise

@@ -7,7 +7,7 @@ from typing import Any
 
 from lpjt.study.asking.sheets import gain, read_records, select
 from lpjt.study.asking.tasks import COUNTS
-from lpjt.study.figures.style import DPI, QUIET, SMALL, TEXT, dress_axes, line_style, new_canvas, set_words
+from lpjt.study.figures.style import QUIET, SMALL, TEXT, dress_axes, line_style, new_canvas, save_canvas, set_words
 from lpjt.study.store import Row
 
 _CAPTION = """
@@ -27,8 +27,7 @@ def draw_asking(rows: Sequence[Row], path: Path) -> bool:
     _draw_means(left, [one for one in records if one["task"] in full])
     _draw_tasks(right, records)
     set_words(canvas, "Labels of asked rows and of random rows", _CAPTION)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(path, dpi=DPI, metadata={"Software": None})
+    save_canvas(canvas, path, overwrite=True)
     return True
 
 

@@ -77,6 +77,7 @@ def make_figure(
     seed: int = 0,
     n_jobs: int = 1,
     on_progress: Progress | None = None,
+    overwrite: bool = False,
 ) -> list[Path]:
     """Compute a figure from real data and write it with the numbers in it.
 
@@ -96,6 +97,8 @@ def make_figure(
         Processes for the figures that need many fits.
     on_progress : callable, optional
         Called with the steps done, all steps, and what was done last.
+    overwrite : bool
+        Whether existing files are replaced; otherwise they are kept, with an error before anything is computed.
 
     Returns
     -------
@@ -112,6 +115,6 @@ def make_figure(
     else:
         pairs = spec.pairs[: len(figure.pairs)]
     output = Path(output)
-    check_before(output)
+    check_before(output, name, overwrite=overwrite)
     request = Request(spec.name, pairs, seed, n_jobs, on_progress)
-    return save_drawing(figure.draw(request), output, name)
+    return save_drawing(figure.draw(request), output, name, overwrite=overwrite)

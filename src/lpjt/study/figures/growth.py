@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lpjt.study.figures.style import DPI, QUIET, SMALL, TEXT, dress_axes, line_style, new_canvas, set_words
+from lpjt.study.figures.style import QUIET, SMALL, TEXT, dress_axes, line_style, new_canvas, save_canvas, set_words
 from lpjt.study.speed.results import Record, Result
 from lpjt.study.speed.sheets import JUDGED, exponent
 
@@ -24,8 +24,7 @@ def draw_growth(result: Result, path: Path) -> bool:
     _draw_lines(left, result, records, {"fit": "seconds", "one pass of X'X": "pass_seconds"}, "seconds")
     _draw_lines(right, result, records, {"peak beyond the input": "peak_bytes", "input": "input_bytes"}, "bytes")
     set_words(canvas, "Growth with the rows", _CAPTION.format(**records[0], note=result["note"]))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(path, dpi=DPI, metadata={"Software": None})
+    save_canvas(canvas, path, overwrite=True)
     return True
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from lpjt.study.figures.style import (
     COLOURS,
-    DPI,
     MARKERS,
     QUIET,
     SMALL,
     TEXT,
     dress_axes,
     new_canvas,
+    save_canvas,
     set_words,
 )
 from lpjt.study.robust.sheets import of_part
@@ -40,8 +40,7 @@ def draw_robustness(rows: Sequence[Row], path: Path) -> bool:
     shown = [kind for kind in KINDS if kind in handles]
     panels[1].legend([handles[kind] for kind in shown], shown, fontsize=SMALL, frameon=False, loc="lower right")
     set_words(canvas, "Accuracy with and without adaptation", _CAPTION)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    canvas.savefig(path, dpi=DPI, metadata={"Software": None})
+    save_canvas(canvas, path, overwrite=True)
     return True
 
 

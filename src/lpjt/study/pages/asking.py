@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lpjt._whole_files import write_whole
 from lpjt.study.asking.measure import MOST
 from lpjt.study.asking.sheets import HARM, harm_sheet, read_records, summary_sheet, tasks_sheet
 from lpjt.study.asking.tasks import COUNTS, AskTask
@@ -18,7 +19,7 @@ _FIGURE = "asking.png"
 _INTRODUCTION = f"""\
 # The next twenty labels
 
-<!-- Written by `lpjt bench ask --page` from results/asking. Do not edit: run `lpjt bench ask`. -->
+<!-- Written by `lpjt bench ask --page --force` from results/asking. Do not edit: run `make asking`. -->
 
 What are a few labels of the target worth, and does it matter which rows they are of? For the first pair of each family
 of the [robustness](robustness.md) suite, whole, cut to 30 % of the classes and thinned, with at most {{max_rows:,}}
@@ -37,7 +38,7 @@ whole, which are in these tables: their gains are not an independent test. Each 
 ```console
 $ lpjt bench ask                            # all tasks, then this page
 $ lpjt bench ask --only "SURF"              # a part
-$ lpjt bench ask --page                     # this page, from what is stored
+$ lpjt bench ask --page --force             # this page, from what is stored
 ```
 """
 
@@ -51,7 +52,7 @@ def write_page(tasks: Sequence[AskTask], rows: Sequence[Row], page: Path = PAGE)
     opening = _INTRODUCTION.format(max_rows=tasks[0].task.max_rows)
     sections = [opening, *_lacking(tasks, found), *_sections(found, drawn), _machines(found)]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return [page, figure] if drawn else [page]
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lpjt._whole_files import write_whole
 from lpjt.conformance import describe_checks
 from lpjt.conformance._domains import EASY, KEPT, SAME
 from lpjt.study.conformance.peers import OF_THE_ADAPTER, PACKAGES
@@ -69,7 +70,7 @@ def write_page(rows: Sequence[Row], page: Path = PAGE) -> Path:
         _machines(rows),
     ]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return page
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from lpjt._whole_files import write_whole
 from lpjt.study.figures.growth import draw_growth
 from lpjt.study.pages.machines import machines_section
 from lpjt.study.speed.goals import GOALS
@@ -24,7 +25,7 @@ PAGE = Path("docs/performance.md")
 _INTRODUCTION = """\
 # Performance
 
-<!-- Written by `lpjt bench report` from results/speed. Do not edit: run `make bench-report`. -->
+<!-- Written by `lpjt bench report --force` from results/speed. Do not edit: run `make bench-report`. -->
 
 What a fit costs, measured by `lpjt bench`. Seconds say more about the machine than about the program, so that every
 time is given as a ratio too: one **pass** is `X.T @ X` of the rows of both domains, of the same dtype, by the same
@@ -46,7 +47,7 @@ $ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data o
 $ lpjt bench sample    # learning on a sample against iterating on every row
 $ lpjt bench search    # a search among thirty settings, in whole fits
 $ lpjt bench quick     # a minute: ratios beside the stored ones; fails on memory that grows with the rows' square
-$ lpjt bench report    # this page, from what is stored
+$ lpjt bench report --force # this page, from what is stored
 ```
 """
 
@@ -64,7 +65,7 @@ def write_page(results: dict[str, Result | None], page: Path) -> list[Path]:
     drawn = results["growth"] is not None and draw_growth(results["growth"], figure)
     sections = [_INTRODUCTION, _goals(results), *_measured(results, drawn), _machines(results)]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return [page, figure] if drawn else [page]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lpjt._whole_files import write_whole
 from lpjt.datasets import find_table
 from lpjt.study.pages.remarks import DEVIATIONS, HELD_OUT, OPENING
 from lpjt.study.pages.selection import FREE, MAIN, ORACLE, PUBLISHED, TABLES, jobs_of, page_jobs
@@ -47,7 +48,7 @@ def write_page(rows: Sequence[Row]) -> list[str]:
         for name, shown in TABLES.items():
             if shown.section == section:
                 parts += [_table(name, protocol, by_table) for protocol in shown.protocols if protocol != PUBLISHED]
-    PAGE.write_text("\n".join(part for part in parts if part))
+    write_whole(PAGE, "\n".join(part for part in parts if part), overwrite=True)
     _write_headline(by_table)
     missing = [f"{name} ({p})" for name, shown in TABLES.items() for p in shown.protocols if (name, p) not in by_table]
     remarks += [f"No rows yet: {', '.join(missing)}."] if missing else []
@@ -204,9 +205,8 @@ def _write_headline(by_table: ByTable) -> None:
     text = README.read_text()
     before, rest = text.split(README_MARKERS[0])
     _, after = rest.split(README_MARKERS[1])
-    README.write_text(
-        before + README_MARKERS[0] + "\n" + Sheet("", headings, body).to_markdown() + README_MARKERS[1] + after
-    )
+    table = Sheet("", headings, body).to_markdown()
+    write_whole(README, before + README_MARKERS[0] + "\n" + table + README_MARKERS[1] + after, overwrite=True)
 
 
 def _report(event: Event) -> None:

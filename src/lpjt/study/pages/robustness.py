@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from lpjt._whole_files import write_whole
 from lpjt.study.figures.robustness import draw_robustness
 from lpjt.study.pages.machines import machines_section
 from lpjt.study.robust.data import FEWEST_ROWS, THINNEST
@@ -22,7 +23,7 @@ _FIGURE = "robustness.png"
 _INTRODUCTION = f"""\
 # Robustness
 
-<!-- Written by `lpjt bench robust --page` from results/robust. Do not edit: run `lpjt bench robust`. -->
+<!-- Written by `lpjt bench robust --page --force` from results/robust. Do not edit: run `make robust`. -->
 
 Is adaptation safe where the target lacks classes, has other proportions, or no shift at all? `LPJT(random_state=0)`,
 the default, is fitted on every pair at hand, with features as stored and at most {{max_rows:,}} rows per domain, drawn
@@ -43,7 +44,7 @@ is the expected calibration error over {N_BINS} bins of the confidence, the larg
 ```console
 $ lpjt bench robust                         # what is not stored yet, then this page
 $ lpjt bench robust --only "SURF C-A"       # a part
-$ lpjt bench robust --page                  # this page, from what is stored
+$ lpjt bench robust --page --force          # this page, from what is stored
 ```
 """
 
@@ -66,7 +67,7 @@ def write_page(tasks: Sequence[Task], rows: Sequence[Row], page: Path = PAGE) ->
     opening = _INTRODUCTION.format(max_rows=tasks[0].max_rows, draws=draws)
     sections = [opening, *_lacking(tasks, found), *_summaries(found, drawn), *_details(found), _machines(found)]
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(sections), encoding="utf-8")
+    write_whole(page, "\n".join(sections), overwrite=True)
     return [page, figure] if drawn else [page]
 
 

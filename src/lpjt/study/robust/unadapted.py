@@ -4,8 +4,6 @@ The SVM does not depend on the target, and on wide rows of many classes it takes
 directory: the tasks of one source, and later runs of the suite, share it.
 """
 
-import os
-import uuid
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from lpjt._whole_files import replacing
 from lpjt.datasets.where import cache_directory
 from lpjt.study.robust.data import DomainPair
 
@@ -66,6 +65,5 @@ def _cache_file(X: np.ndarray, y: np.ndarray) -> Path | None:
 def _write_whole(file: Path, model: LinearSVC) -> None:
     """Give the file its name only when it is whole: another process may be reading, or be killed while writing."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{uuid.uuid4().hex}.npz")
-    np.savez(temporary, **{name: getattr(model, name) for name in _FITTED})
-    os.replace(temporary, file)
+    with replacing(file, overwrite=True) as whole:
+        np.savez(whole, **{name: getattr(model, name) for name in _FITTED})

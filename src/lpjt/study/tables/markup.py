@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from lpjt._safe_text import safe_cell
 from lpjt.study.tables.grid import Entry, Grid
 from lpjt.study.tables.html_template import PAGE
 
@@ -71,7 +72,7 @@ def to_csv(grid: Grid) -> str:
     for row in grid.rows:
         by_column = zip(grid.columns, row.entries, strict=True)
         values = [getattr(entry, part) for name, entry in by_column for part in parts[name]]
-        writer.writerow([row.name, *("" if value is None else repr(float(value)) for value in values)])
+        writer.writerow([safe_cell(row.name), *("" if value is None else repr(float(value)) for value in values)])
     return text.getvalue()
 
 
