@@ -33,7 +33,7 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "pca-nn": lambda: LPJT(start="pca-nn", candidates=None, scaling="unit"),
     "free masses": lambda: LPJT(target_proportions="free"),
     "few coordinates": lambda: LPJT(n_coordinates=2, n_components=1),
-    "sample": lambda: LPJT(sample_size=4, candidates=None),
+    "sample": lambda: LPJT(sample_size=8, candidates=None),
     "large weights": lambda: LPJT(candidates=None, locality_weight=1e300, variance_weight=1e-300),
     "search": lambda: LPJTSearch(LPJT(candidates=None), {"scaling": ["unit", "none"], "n_neighbors": [1, 5]}),
 }
@@ -166,7 +166,7 @@ def _new_rows(rng: np.random.Generator, rows: Rows) -> Any:
 
 def _put(rng: np.random.Generator, case: Case, rows: Rows, form: str) -> None:
     """Hand the rows over in another form, where that can be done with them."""
-    if form == "weights":
+    if form == "weights" and not isinstance(case.model, LPJTSearch):
         weights = rng.choice([0.0, 1.0, 1e-300, 1e300, 3.0], size=len(rows.codes), p=[0.1, 0.5, 0.1, 0.1, 0.2])
         case.options["sample_weight"] = weights
     elif form == "alone":

@@ -34,6 +34,8 @@ def _mapped(rng: np.random.Generator, X: Any) -> Any:
 
 
 def _unaligned(rng: np.random.Generator, X: Any) -> Any:
+    if X.dtype == object:
+        return X
     raw = np.empty(X.nbytes + 1, dtype=np.uint8)[1:]
     moved = raw.view(X.dtype).reshape(X.shape)
     moved[...] = X

@@ -4,7 +4,6 @@ import re
 import tempfile
 import traceback
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ ARGUMENTS = re.compile(
     r"\b(X|y|X_target|y_target|X_source|y_source|sample_\w+|source|target|kernel|classifier|scaling|feature|\w+_\w+)\b"
 )
 REMEDIES = re.compile(
-    r"\b(Give|give|Drop|Remove|Encode|Build|Choose|Convert|Label|Rename|Name|Reshape|Use|Bring|Mark|Add|Store|Increase|"
+    r"\b(Give|give|Drop|Remove|Encode|Build|Set|Choose|Convert|Label|Rename|Name|Reshape|Use|Bring|Mark|Add|Store|Increase|"
     r"Fit|Leave|Ask|Make|must be|is required|is expecting|should match|should be|not supported|pickle takes it)\b"
 )
 
@@ -43,7 +42,9 @@ def run(number: int) -> Outcome:
     if _fingerprint([case.X, case.y, case.X_target, case.y_target, case.new, case.options]) != before:
         return Outcome("failed", f"an input was changed ({case.words})", case.group)
     for warning in caught:
-        if issubclass(warning.category, RuntimeWarning) or FOREIGN_WARNINGS.search(str(warning.message)):
+        text = str(warning.message)
+        foreign = issubclass(warning.category, RuntimeWarning) and not REMEDIES.search(text)
+        if foreign or FOREIGN_WARNINGS.search(text):
             where = f"{Path(warning.filename).name}:{warning.lineno}"
             return Outcome("failed", f"{warning.category.__name__}: {warning.message} ({where}; {case.words})", case.group)
     if refusal is None:
@@ -153,5 +154,3 @@ def _fingerprint(given: Any) -> Any:
 
 #: Ten thousand fits in the long run, two hundred in every test run.
 PART = Part("fits", "Fits of adversarial domains", cases=10_000, slice=200, run=run, seconds=120.0)
-
-Run = Callable[[int], Outcome]
