@@ -11,15 +11,15 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from lpjt._typing import Array
 from lpjt.core.blocks import multiply
 from lpjt.core.directions import fix_signs
-from lpjt.core.triangles import Triangle, factorise
+from lpjt.core.triangles import Triangle, definite_ridge, factorise
 
 #: Share of the mean diagonal of S_min that is added to it as a ridge. Nothing in Eq. (16) regularises A where widths
 #: differ, and landmarks can empty directions; 1e-9 changes an eigenvalue by less than the error of the solver unless
 #: S_min is singular.
 RIDGE = 1e-9
 
-#: Share of its largest eigenvalue by which S_min of float32 rows may be wrong.
-FLOAT32_ROUNDING = 1e-6
+#: Largest `Projection.residual` of a solution that can be trusted; those of ordinary pairs are below 1e-11.
+EXPECTED_RESIDUAL = 1e-6
 
 #: From this width on, and for few components, the Lanczos method takes half the time of the dense routine.
 LANCZOS_WIDTH = 500
@@ -84,7 +84,8 @@ def solve_projection(
     try:
         phi, P, leading = _solve(S_max, S_min, d, added, n_leading, last)
     except np.linalg.LinAlgError:
-        added = _definite_ridge(S_min, added)
+        _check_finite(S_min)
+        added = definite_ridge(S_min, added)
         phi, P, leading = _solve(S_max, S_min, d, added, n_leading, None)
     # In a direction that neither matrix sees, S_min is the ridge and S_max is rounding.
     unseen = (added * (P**2).sum(axis=0) > 0.5) & (phi < 1e-6 * phi[0])
@@ -105,20 +106,12 @@ def _solve(
     return *_dense(S_max, S_min, d, added), None
 
 
-def _definite_ridge(S_min: Array, added: float) -> float:
-    """A ridge that makes S_min definite where the usual one does not.
-
-    The rounding of float32 rows can leave a direction in which S_min, singular but for the ridge, is negative by more
-    than the ridge: a few rows, or domains of different widths. The ridge is then as large as that, and as rounding.
-    """
+def _check_finite(S_min: Array) -> None:
     if not np.isfinite(S_min).all():
         raise ValueError(
             "The objective is not finite: the rows or the weights of its terms are too large. Give smaller values of "
             "locality_weight, variance_weight and coupling_weight, or another scaling than 'none'."
         )
-    values = linalg.eigvalsh(S_min, check_finite=False)
-    largest = max(float(np.abs(values).max()), np.finfo(float).tiny)
-    return max(added, 2 * float(-values[0]), FLOAT32_ROUNDING * largest)
 
 
 def _residual(left: Array, right: Array) -> float:

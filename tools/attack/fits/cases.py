@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from attack.fits.containers import DTYPES, FRAMES, LAYOUTS, SPARSE, cast
-from attack.fits.values import CHANGES, LABELS, Rows, draw_rows, mark
+from attack.fits.values import CHANGES, LABELS, Rows, draw_clear_rows, draw_rows, mark
 from lpjt import LPJT, Kernel, LPJTSearch, NuSVM, Propagation, baselines
 
 #: What a case is mainly about, and the row of the table it counts in.
-GROUPS = ("values", "layouts", "sparse", "frames", "labels", "classes")
+GROUPS = ("values", "layouts", "sparse", "frames", "labels", "classes", "sizes")
 
 #: Settings of `LPJT`; the first ones are drawn most.
 SETTINGS: dict[str, Callable[[], Any]] = {
@@ -34,7 +34,7 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "free masses": lambda: LPJT(target_proportions="free"),
     "few coordinates": lambda: LPJT(n_coordinates=2, n_components=1),
     "sample": lambda: LPJT(sample_size=8, candidates=None),
-    "large weights": lambda: LPJT(candidates=None, locality_weight=1e300, variance_weight=1e-300),
+    "large weights": lambda: LPJT(candidates=None, locality_weight=1e29, variance_weight=1e-29),
     "search": lambda: LPJTSearch(LPJT(candidates=None), {"scaling": ["unit", "none"], "n_neighbors": [1, 5]}),
 }
 
@@ -60,7 +60,8 @@ class Case:
     y_target: Any = None
     options: dict[str, Any] = field(default_factory=dict)
     new: Any = None  # rows of the target to predict, besides those of the fit
-    truth: Any = None  # labels of the target rows where any labels but these would be wrong
+    truth: Any = None  # labels of the target rows, where they are beyond doubt
+    plain: Any = None  # both domains in their usual size, where `truth` is given
 
 
 def draw_case(number: int) -> Case:
@@ -68,7 +69,9 @@ def draw_case(number: int) -> Case:
     rng = np.random.default_rng([20_14, number])
     group = GROUPS[number % len(GROUPS)]
     name, make = _draw_setting(rng)
-    rows = draw_rows(rng, many=group == "classes" and number % 300 == 5)
+    if group == "sizes":
+        return _sized(rng, name, make())
+    rows = draw_rows(rng, many=group == "classes" and number % 350 == 5)
     words = [name]
     wrap = {"values": _odd_values, "layouts": _layout, "sparse": _sparse, "frames": _frame}.get(group)
     label = "integers" if group != "labels" else str(rng.choice(list(LABELS)))
@@ -85,6 +88,23 @@ def draw_case(number: int) -> Case:
     _put(rng, case, rows, form)
     if hasattr(case.model, "random_state"):
         case.model.set_params(random_state=0)
+    return case
+
+
+def _sized(rng: np.random.Generator, name: str, model: Any) -> Case:
+    """Rows whose labels are beyond doubt, in sizes that are: the labels must not depend on the size."""
+    rows = draw_clear_rows(rng)
+    single = rng.random() < 0.5
+    exponent = float(rng.uniform(-36, 36) if single else rng.uniform(-305, 305))
+    source, target = (X * 10.0**exponent for X in (rows.source, rows.target))
+    if single:
+        source, target = source.astype(np.float32), target.astype(np.float32)
+    if hasattr(model, "random_state"):
+        model.set_params(random_state=0)
+    few = np.where(np.arange(len(rows.truth)) % 4 == 0, rows.truth, -1)  # some methods need target labels
+    words = f"{name}; times 1e{exponent:.1f}{' float32' if single else ''}"
+    case = Case("sizes", words, model, source, rows.codes, target, few, new=target, truth=rows.truth)
+    case.plain = rows.source, rows.target
     return case
 
 
@@ -167,7 +187,7 @@ def _new_rows(rng: np.random.Generator, rows: Rows) -> Any:
 def _put(rng: np.random.Generator, case: Case, rows: Rows, form: str) -> None:
     """Hand the rows over in another form, where that can be done with them."""
     if form == "weights" and not isinstance(case.model, LPJTSearch):
-        weights = rng.choice([0.0, 1.0, 1e-300, 1e300, 3.0], size=len(rows.codes), p=[0.1, 0.5, 0.1, 0.1, 0.2])
+        weights = rng.choice([0.0, 1.0, 1e-300, 1e300, 3.0], size=len(rows.codes), p=[0.1, 0.5, 0.02, 0.02, 0.36])
         case.options["sample_weight"] = weights
     elif form == "alone":
         case.X_target = case.y_target = case.new = None

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 import lpjt
@@ -49,7 +50,7 @@ def run(number: int) -> Outcome:
             return Outcome("failed", f"{warning.category.__name__}: {warning.message} ({where}; {case.words})", case.group)
     if refusal is None:
         return Outcome("fine", group=case.group)
-    return Outcome(refusal.kind, f"{refusal.detail} ({case.words})" if refusal.kind == "failed" else "", case.group)
+    return Outcome(refusal.kind, f"{refusal.detail} ({case.words})" if refusal.kind == "failed" else refusal.detail, case.group)
 
 
 def _use(case: Case) -> Outcome | None:
@@ -57,6 +58,7 @@ def _use(case: Case) -> Outcome | None:
     try:
         case.model.fit(case.X, case.y, *_targets(case), **case.options)
         _check_fit(case)
+        _check_truth(case)
         if case.new is not None:
             _check_answers(case.model, case.new)
         if isinstance(case.model, lpjt.LPJT):
@@ -80,7 +82,7 @@ def _judge(error: Exception) -> Outcome:
     text = str(error)
     known = isinstance(error, ValueError | TypeError | NotImplementedError)
     if ours and known and ARGUMENTS.search(text) and REMEDIES.search(text):
-        return Outcome("refused")
+        return Outcome("refused", text[:100])
     mine = [f"{Path(f.filename).name}:{f.lineno}" for f in frames if "/lpjt/" in f.filename]
     return Outcome("failed", f"{type(error).__name__}: {text[:200]} ({place}, in {mine[-1] if mine else '?'})")
 
@@ -102,6 +104,20 @@ def _check_fit(case: Case) -> None:
         _check_distributions(distributions, "label_distributions_")
     estimate = getattr(fitted, "estimated_accuracy_", None)
     _check(estimate is None or 0 <= estimate <= 1, "estimated_accuracy_ is no share")
+
+
+def _check_truth(case: Case) -> None:
+    """Labels of rows of an extreme size are as right as those of the same rows in their usual size."""
+    if case.truth is None:
+        return
+    source, target = case.plain
+    usual = clone(case.model).fit(source, case.y, target, case.y_target)
+    found, wanted = (_accuracy(model, case.truth) for model in (case.model, usual))
+    _check(found >= min(wanted, 0.9), f"{found:.2f} of the labels are right, {wanted:.2f} in the usual size")
+
+
+def _accuracy(model: Any, truth: Any) -> float:
+    return float(np.mean(getattr(model, "best_estimator_", model).transduction_ == truth))
 
 
 def _check_distributions(F: Any, name: str) -> None:

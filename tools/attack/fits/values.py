@@ -27,7 +27,7 @@ def draw_rows(rng: np.random.Generator, *, many: bool = False) -> Rows:
     n_classes, width = int(rng.integers(2, 5)), int(rng.integers(1, 9))
     other = width if rng.random() < 0.75 else int(rng.integers(1, 12))
     centres = rng.normal(size=(n_classes, max(width, other))) * 4
-    sizes = rng.integers(1, 8, size=n_classes)
+    sizes = rng.integers(1, 8 if rng.random() < 0.8 else 40, size=n_classes)
     if many:
         sizes[0] = 10_000
     codes = np.repeat(np.arange(n_classes), sizes)
@@ -37,6 +37,14 @@ def draw_rows(rng: np.random.Generator, *, many: bool = False) -> Rows:
     source = centres[codes, :width] + rng.normal(size=(len(codes), width))
     target = centres[truth, :other] + rng.normal(size=(len(truth), other)) + shift
     return Rows(source, codes, target, truth, codes)
+
+
+def draw_clear_rows(rng: np.random.Generator) -> Rows:
+    """Two domains of one width whose labels are beyond doubt: three classes far apart, and a small shift."""
+    codes, truth = np.repeat(np.arange(3), 8), np.repeat(np.arange(3), 7)
+    centres = np.eye(3, 6) * 12 + 3
+    source = centres[codes] + rng.normal(size=(len(codes), 6))
+    return Rows(source, codes, centres[truth] + rng.normal(size=(len(truth), 6)) + 0.5, truth, codes)
 
 
 def _power(rng: np.random.Generator, low: float, high: float) -> float:
