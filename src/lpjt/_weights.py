@@ -7,7 +7,6 @@ import numpy as np
 
 from lpjt._typing import Array
 
-
 #: Largest ratio of two weights.
 WIDEST = 1e30
 

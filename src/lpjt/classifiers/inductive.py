@@ -107,8 +107,8 @@ class NuSVM(NuSVC):
     def _fit_with_costs(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> "NuSVM":
         """Fit the machine with bounded costs, which always has a solution; both kinds decide alike."""
         machine = SVC(kernel="linear").fit(X, y, sample_weight)
-        fitted = set(vars(machine)) - set(machine.get_params())
-        vars(self).update({name: vars(machine)[name] for name in fitted})
+        for name in set(vars(machine)) - set(machine.get_params()):
+            setattr(self, name, getattr(machine, name))
         return self
 
 

@@ -192,9 +192,9 @@ def kernel_values(X: Array, others: Array | None, kernel: Kernel, params: dict[s
             "counts or shares, with scaling='unit' or 'none'."
         )
     # Compiled kernels of scikit-learn take no read-only rows.
-    X, others = (part if part is None or part.flags.writeable else part.copy() for part in (X, others))
+    both = [part if part is None or part.flags.writeable else part.copy() for part in (X, others)]
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.asarray(pairwise_kernels(X, others, metric=kernel, filter_params=True, **params))
+        values = np.asarray(pairwise_kernels(*both, metric=kernel, filter_params=True, **params))
     if not np.isfinite(values).all():
         raise ValueError(
             f"The kernel {kernel!r} gives values that are not finite for these rows. Choose another kernel, smaller "

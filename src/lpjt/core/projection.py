@@ -81,10 +81,14 @@ def solve_projection(
     width = len(S_max)
     d = min(n_components, width)
     added = ridge * (np.trace(S_min) / width + np.finfo(float).tiny)
+    if not np.isfinite(added):
+        raise ValueError(
+            "The objective is not finite: the rows or the weights of its terms are too large. Give smaller values of "
+            "locality_weight, variance_weight and coupling_weight, or another scaling than 'none'."
+        )
     try:
         phi, P, leading = _solve(S_max, S_min, d, added, n_leading, last)
     except np.linalg.LinAlgError:
-        _check_finite(S_min)
         added = definite_ridge(S_min, added)
         phi, P, leading = _solve(S_max, S_min, d, added, n_leading, None)
     # In a direction that neither matrix sees, S_min is the ridge and S_max is rounding.
@@ -104,14 +108,6 @@ def _solve(
         leading = _reduce_leading(S_max, S_min, added, n_leading, last)
         return *_few_of_many(S_max, S_min, d, added, leading), leading
     return *_dense(S_max, S_min, d, added), None
-
-
-def _check_finite(S_min: Array) -> None:
-    if not np.isfinite(S_min).all():
-        raise ValueError(
-            "The objective is not finite: the rows or the weights of its terms are too large. Give smaller values of "
-            "locality_weight, variance_weight and coupling_weight, or another scaling than 'none'."
-        )
 
 
 def _residual(left: Array, right: Array) -> float:

@@ -18,9 +18,7 @@ def rescale(rows: InMemory, factor: float | None) -> InMemory:
     return rows if factor is None else rows.astype(np.float64) * factor
 
 
-def column_statistics(
-    parts: Sequence[AnyRows], row_sums: bool, factor: float | None = None
-) -> tuple[Array, Array]:
+def column_statistics(parts: Sequence[AnyRows], row_sums: bool, factor: float | None = None) -> tuple[Array, Array]:
     """Mean and standard deviation of each column of all parts together, in float64, reading the rows once.
 
     With `row_sums` those of the rows divided by their sums; with a `factor` those of the rows times it.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,9 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "one candidate": lambda: LPJT(candidates=None),
     "paper": lambda: LPJT.paper(),
     "authors": lambda: LPJT.authors(),
-    **{f"scaling {s}": (lambda s=s: LPJT(candidates=None, scaling=s)) for s in ("standard", "unit", "none", "joint")},
-    **{f"kernel {k}": (lambda k=k: LPJT(candidates=None, kernel=k, scaling="none")) for k in ("rbf", "poly", "chi2")},
-    **{f"unit {k}": (lambda k=k: LPJT(candidates=None, kernel=k)) for k in ("cosine", "laplacian", "sigmoid")},
+    **{f"scaling {s}": partial(LPJT, candidates=None, scaling=s) for s in ("standard", "unit", "none", "joint")},
+    **{f"kernel {k}": partial(LPJT, candidates=None, kernel=k, scaling="none") for k in ("rbf", "poly", "chi2")},
+    **{f"unit {k}": partial(LPJT, candidates=None, kernel=k) for k in ("cosine", "laplacian", "sigmoid")},
     "kernel rows": lambda: LPJT(kernel=Kernel("rbf", max_rows=4)),
     "svm": lambda: LPJT(classifier="svm"),
     "svm alone": lambda: LPJT(classifier=NuSVM(0.9), candidates=None, scaling="none"),
@@ -38,10 +39,8 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "search": lambda: LPJTSearch(LPJT(candidates=None), {"scaling": ["unit", "none"], "n_neighbors": [1, 5]}),
 }
 
-#: Baselines with the parameters that suit few rows.
-BASELINES: dict[str, Callable[[], Any]] = {
-    name: (lambda name=name, **options: getattr(baselines, name)(**options)) for name in baselines.__all__
-}
+#: Baselines, as they are by default.
+BASELINES: dict[str, Callable[[], Any]] = {name: getattr(baselines, name) for name in baselines.__all__}
 
 #: Other ways to hand rows over.
 FORMS = ("plain", "plain", "plain", "weights", "stack", "sources", "alone")

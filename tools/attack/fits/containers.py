@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -138,13 +139,17 @@ FRAMES: dict[str, Wrap] = {
 }
 
 
-def _set(X: Any, part: str, place: int, value: int) -> Any:
+def _set(X: Any, part: str, place: Any, value: int) -> Any:
     getattr(X, part)[place] = value
     return X
 
 
 def _csr(X: Any) -> Any:
     return sparse.csr_array(np.where(np.arange(X.size).reshape(X.shape) % 3 == 2, 0, X))
+
+
+def _as_format(name: str, X: Any) -> Any:
+    return _csr(X).asformat(name)
 
 
 def _unsorted(X: Any) -> Any:
@@ -210,8 +215,7 @@ def _mixed_index_types(X: Any) -> Any:
 
 #: Sparse matrices: every format, and every defect.
 SPARSE: dict[str, Callable[[Any], Any]] = {
-    **{name: (lambda X, name=name: _csr(X).asformat(name)) for name in ("csr", "csc", "coo", "bsr", "lil", "dok")},
-    "dia": lambda X: _csr(X).todia(),
+    **{name: partial(_as_format, name) for name in ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")},
     "csr_matrix": lambda X: sparse.csr_matrix(_csr(X)),
     "explicit zeros": lambda X: _with(X, data=lambda d: d * (np.arange(len(d)) % 2)),
     "unsorted": _unsorted,

@@ -47,10 +47,11 @@ def run(number: int) -> Outcome:
         foreign = issubclass(warning.category, RuntimeWarning) and not REMEDIES.search(text)
         if foreign or FOREIGN_WARNINGS.search(text):
             where = f"{Path(warning.filename).name}:{warning.lineno}"
-            return Outcome("failed", f"{warning.category.__name__}: {warning.message} ({where}; {case.words})", case.group)
+            refusal = Outcome("failed", f"{warning.category.__name__}: {text} ({where})")
     if refusal is None:
         return Outcome("fine", group=case.group)
-    return Outcome(refusal.kind, f"{refusal.detail} ({case.words})" if refusal.kind == "failed" else refusal.detail, case.group)
+    odd = f" ({case.words})" if refusal.kind == "failed" else ""
+    return Outcome(refusal.kind, refusal.detail + odd, case.group)
 
 
 def _use(case: Case) -> Outcome | None:

@@ -52,11 +52,11 @@ def _power(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def _columns(rng: np.random.Generator, X: Floats) -> Floats:
-    return X * 10.0 ** rng.uniform(-300, 290, size=X.shape[1])
+    return np.asarray(X * 10.0 ** rng.uniform(-300, 290, size=X.shape[1]))
 
 
 def _some_rows(rng: np.random.Generator, X: Floats) -> Floats:
-    return X * 10.0 ** rng.uniform(-300, 290, size=(len(X), 1))
+    return np.asarray(X * 10.0 ** rng.uniform(-300, 290, size=(len(X), 1)))
 
 
 def _outlier(rng: np.random.Generator, X: Floats) -> Floats:
