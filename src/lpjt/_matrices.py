@@ -172,7 +172,7 @@ def _as_numbers(X: Any) -> Any:
     """`X` as something that `check_array` reads without loss: no mask, no dates, no float32 turned into float64."""
     if sparse.issparse(X) or isinstance(X, list | tuple):
         return X
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X) and X.dtype.kind not in "cmMV":
         X = np.ma.filled(X.astype(np.float64), np.nan)
     array = foreign_to_numpy(X) if is_foreign(X) else np.asarray(X)
     if array.ndim == 0:

@@ -40,8 +40,8 @@ def relative_weights(parts: Sequence[Array | None]) -> Sequence[Array | None]:
     least, most = float(everything.min()), float(everything.max())
     if most / WIDEST > least:
         raise ValueError(
-            f"sample_weight goes from {least:.3g} to {most:.3g}, so that some rows would count for nothing. Give weights "
-            f"whose ratio is at most {WIDEST:.0e}, and 0 to rows that are to be left out."
+            f"sample_weight goes from {least:.3g} to {most:.3g}, so that some rows would count for nothing. Give "
+            f"weights whose ratio is at most {WIDEST:.0e}, and 0 to rows that are to be left out."
         )
     if not 1 / WIDEST <= most <= WIDEST:  # their sum may not be finite
         given = [part / most for part in given]

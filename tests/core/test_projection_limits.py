@@ -120,5 +120,5 @@ def test_a_pair_that_rounding_made_indefinite_is_solved():
     solution = solve_projection(S_max, S_min, 2)
     assert np.isfinite(solution.vectors).all()
     assert solution.residual < 1e-9
-    with pytest.raises(ValueError, match="The objective is not finite: .* Give smaller values of locality_weight"):
+    with pytest.raises(ValueError, match=r"The objective is not finite: .* Give smaller values of locality_weight"):
         solve_projection(S_max, np.diag([1.0, np.inf, 1.0]), 2)

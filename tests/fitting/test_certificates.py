@@ -27,7 +27,7 @@ def test_words_have_the_number_and_the_knob():
     assert doubts_of([]) == doubts_of([record(1e-7, 1e-4)]) == []
     assert doubts_of([record(1e-12), record(3e-3)]) == [
         "The projections solve their eigenproblem to a relative residual of 3.0e-03 only; 1e-06 is expected. Set a "
-        "larger variance_weight, fewer n_components, or another scaling."
+        "larger variance_weight, fewer n_components or another scaling."
     ]
     assert doubts_of([record(gap=0.25)]) == [
         "The landmark weights may be 2.5e-01 of the objective away from the best ones; 1e-03 is expected. Set another "

@@ -132,7 +132,7 @@ def certified(solution: Projection) -> Projection:
     if not solution.residual <= EXPECTED_RESIDUAL:
         warnings.warn(
             f"The eigenproblem is solved to a relative residual of {solution.residual:.1e} only; "
-            f"{EXPECTED_RESIDUAL:.0e} is expected. Set a larger regularization, fewer n_components, or another scaling.",
+            f"{EXPECTED_RESIDUAL:.0e} is expected. Set a larger regularization, fewer n_components or another scaling.",
             TransferWarning,
             stacklevel=2,
         )

@@ -16,7 +16,7 @@ def doubts_of(records: Sequence[Mapping[str, Any]]) -> list[str]:
     if not residual <= EXPECTED_RESIDUAL:
         doubts.append(
             f"The projections solve their eigenproblem to a relative residual of {residual:.1e} only; "
-            f"{EXPECTED_RESIDUAL:.0e} is expected. Set a larger variance_weight, fewer n_components, or another scaling."
+            f"{EXPECTED_RESIDUAL:.0e} is expected. Set a larger variance_weight, fewer n_components or another scaling."
         )
     gap = max((record["landmark_gap"] for record in records), default=0.0)
     if not gap <= EXPECTED_GAP:
