@@ -25,12 +25,12 @@ VANISHING = (2.0**-500, 2.0**-50)
 class Scaling:
     """How the rows of one domain are scaled; None for a step that is left out."""
 
-    factor: float | None = None  # power of two by which rows of extreme size are multiplied, in float64
     row_sums: bool = False
     mean: Array | None = None  # (width,)
     deviation: Array | None = None  # (width,)
     clip: float | None = None
     unit_rows: bool = False
+    factor: float | None = None  # power of two by which rows of extreme size are multiplied first, in float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,9 +77,9 @@ def fit_scaling(X: AnyRows, kind: str, factor: float | None = None) -> Scaling:
 def joint_scaling(parts: Sequence[AnyRows], kind: str, factor: float | None = None) -> Scaling:
     """`fit_scaling` of the rows of several parts of one width, taken together."""
     if kind == "none":
-        return Scaling(factor)
+        return Scaling(factor=factor)
     if kind == "unit":
-        return Scaling(factor, unit_rows=True)
+        return Scaling(unit_rows=True, factor=factor)
     row_sums = kind in ("paper", "sum-zscore") and min(statistics.smallest_entry(X) for X in parts) >= 0
     mean, deviation = statistics.column_statistics(parts, row_sums, factor)
     precision = 1e-7 if any(X.dtype == np.float32 for X in parts) else 1e-14
@@ -87,7 +87,7 @@ def joint_scaling(parts: Sequence[AnyRows], kind: str, factor: float | None = No
     floor = np.maximum(_rounding(deviation), precision * np.abs(mean))
     deviation = np.where(deviation > floor, deviation, np.inf)
     clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
-    return Scaling(factor, row_sums, mean, deviation, clip, unit_rows)
+    return Scaling(row_sums, mean, deviation, clip, unit_rows, factor)
 
 
 def _rounding(deviation: Array) -> float:
