@@ -119,6 +119,7 @@ def _read_matrix(
     except (TypeError, ValueError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         hint = ". Encode or drop what is not a number." if "float" in str(error) else ""
+        hint = hint or (" Give rows of numbers, all of one length." if "sequence" in str(error) else "")
         raise kind(f"{where}: {error}{hint}") from None
     if sparse.issparse(X):
         X = sparse.csr_array(X)

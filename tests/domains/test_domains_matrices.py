@@ -285,3 +285,9 @@ def test_masked_values_that_are_no_real_numbers_are_refused(dtype, words):
     masked = np.ma.MaskedArray(np.arange(12).reshape(6, 2).astype(dtype), mask=np.eye(6, 2, dtype=bool))
     with pytest.raises((TypeError, ValueError), match=words):
         open_matrix(masked, "X")
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [3.0]], tuple(np.zeros((3, 2), dtype="V8"))])
+def test_rows_that_are_no_rows_of_numbers_are_refused_with_the_remedy(rows):
+    with pytest.raises(ValueError, match=r"^X: .* Give rows of numbers, all of one length\.$"):
+        open_matrix(rows, "X")
