@@ -170,4 +170,4 @@ def _fingerprint(given: Any) -> Any:
 
 
 #: Ten thousand fits in the long run, two hundred in every test run.
-PART = Part("fits", "Fits of adversarial domains", cases=10_000, slice=200, run=run, seconds=120.0)
+PART = Part("fits", "Fits of adversarial domains", cases=10_000, slice=200, run=run, seconds=300.0)
