@@ -20,6 +20,7 @@ class Domain:
     feature_names: Values | None  # (width,) of object, in the caller's order
     columns: Codes | None = None  # (width,) the caller's column of each column of X; None for the same order
     weights: Array | None = None  # (n,) sample weights of a source, of mean 1 over all sources; None for equal ones
+    factor: float | None = None  # power of two by which rows of extreme size are multiplied first; see `_magnitude`
 
     def with_rows(self, X: AnyRows, y: Codes, positions: Codes | None) -> "Domain":
         """The domain with the rows `X` and codes `y` at these positions; None for all."""

@@ -143,9 +143,9 @@ def _read_objects(y: Values, where: str, *, keep_strings: bool) -> tuple[Values,
     strings = all(isinstance(label, str) for label in known)
     if strings and keep_strings:
         return y, missing
-    packed = np.asarray(known)
-    numbers = all(isinstance(label, Real | np.bool_) for label in known) and packed.dtype.kind in "biuf"
-    if not strings and not numbers:
+    numbers = all(isinstance(label, Real | np.bool_) for label in known)
+    packed = np.asarray(known if strings or numbers else [])
+    if not strings and not (numbers and packed.dtype.kind in "biuf"):
         types = sorted({type(label).__name__ for label in known})
         raise ValueError(
             f"Unknown label type: {where} holds labels of type {', '.join(types)}. Give integers, strings or "

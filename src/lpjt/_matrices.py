@@ -17,6 +17,9 @@ from lpjt._containers import (
     open_frame,
     warn_of_conversion,
 )
+from lpjt._magnitude import fit_new_rows
+from lpjt._structure import check_structure as check_structure
+from lpjt._structure import with_own_flags
 from lpjt._typing import Array, Codes, Values
 from lpjt.core.blocks import AnyRows, Chunked, Rows, is_sparse
 
@@ -50,7 +53,13 @@ def open_matrix(X: Any, where: str, *, min_rows: int = 1) -> tuple[AnyRows, Valu
 
 
 def open_rows(
-    X: Any, *, width: int, feature_names: Values | None = None, where: str = "X", estimator: str = "LPJT"
+    X: Any,
+    *,
+    width: int,
+    feature_names: Values | None = None,
+    where: str = "X",
+    estimator: str = "LPJT",
+    factor: float | None = None,
 ) -> AnyRows:
     """New rows of a domain of a fitted estimator, validated as in fit.
 
@@ -65,17 +74,19 @@ def open_rows(
         What error messages call `X`.
     estimator : str
         What error messages call the estimator.
+    factor : float or None
+        Factor of the domain in fit, `Domain.factor`.
 
     Returns
     -------
     X : ndarray, csr_array or Chunked, (n, width)
-        As `open_matrix` returns it.
+        As `open_matrix` returns it; in float64 if the values are too large for float32.
     """
     X, names = _read_matrix(X, where, 1, lambda names: _check_names(names, feature_names, where, estimator))
     if X.shape[1] != width:
         raise ValueError(f"{where} has {X.shape[1]} features, but {estimator} is expecting {width} features as input.")
     _check_finite(X, where, names)
-    return _read_only(X)
+    return _read_only(fit_new_rows(X, factor, where, estimator))
 
 
 def _read_matrix(
@@ -99,7 +110,7 @@ def _read_matrix(
     check_names(feature_names)
     try:
         X = check_array(
-            _as_numbers(X) if frame is None else frame_to_numbers(frame),
+            _as_numbers(with_own_flags(X)) if frame is None else frame_to_numbers(frame),
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
@@ -108,6 +119,7 @@ def _read_matrix(
     except (TypeError, ValueError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         hint = ". Encode or drop what is not a number." if "float" in str(error) else ""
+        hint = hint or (" Give rows of numbers, all of one length." if "sequence" in str(error) else "")
         raise kind(f"{where}: {error}{hint}") from None
     if sparse.issparse(X):
         X = sparse.csr_array(X)
@@ -115,26 +127,6 @@ def _read_matrix(
             X = X.copy()
             X.sum_duplicates()
     return X, feature_names
-
-
-def check_structure(X: Any, where: str) -> None:
-    """Refuse a sparse matrix whose indices point outside of it: scipy would read and write there, or crash."""
-    if not sparse.issparse(X):
-        return
-    try:
-        if X.format in ("csr", "csc", "bsr"):
-            X.check_format(full_check=True)
-        elif X.format == "coo":
-            for name, size, index in zip(("row", "column"), X.shape, X.coords, strict=True):
-                if len(index) and not (index.min() >= 0 and index.max() < size):
-                    raise ValueError(f"a {name} index is out of bounds")
-        elif X.format == "lil" and any(len(row) and not 0 <= min(row) <= max(row) < X.shape[1] for row in X.rows):
-            raise ValueError("a column index is out of bounds")
-    except (ValueError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(
-            f"{where} is a sparse matrix whose parts do not fit together: {str(error).rstrip('.')}. Build it again "
-            "from its entries, e.g. with scipy.sparse.coo_array."
-        ) from None
 
 
 def is_dict(given: Any) -> TypeGuard[Mapping[Any, Any]]:
@@ -181,7 +173,7 @@ def _as_numbers(X: Any) -> Any:
     """`X` as something that `check_array` reads without loss: no mask, no dates, no float32 turned into float64."""
     if sparse.issparse(X) or isinstance(X, list | tuple):
         return X
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X) and X.dtype.kind not in "cmMV":
         X = np.ma.filled(X.astype(np.float64), np.nan)
     array = foreign_to_numpy(X) if is_foreign(X) else np.asarray(X)
     if array.ndim == 0:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class TransferWarning(UserWarning):
-    """Labels that may be wrong: little evidence, classes that seem absent, iterations that got worse.
+    """Labels that may be wrong: little evidence, classes that seem absent, iterations that got worse, inexact solvers.
 
     Examples
     --------

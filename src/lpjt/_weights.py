@@ -7,6 +7,9 @@ import numpy as np
 
 from lpjt._typing import Array
 
+#: Largest ratio of two weights.
+WIDEST = 1e30
+
 
 def read_weights(sample_weight: Any, n_rows: int, where: str) -> Array:
     """Weights of the rows, (n_rows,) float64: finite, not negative, and not all zero."""
@@ -33,5 +36,14 @@ def relative_weights(parts: Sequence[Array | None]) -> Sequence[Array | None]:
     given = [part for part in parts if part is not None]
     if len(given) < len(parts) or all(part.min() == part.max() == given[0][0] for part in given):
         return [None] * len(parts)
+    everything = np.concatenate(given)
+    least, most = float(everything.min()), float(everything.max())
+    if most / WIDEST > least:
+        raise ValueError(
+            f"sample_weight goes from {least:.3g} to {most:.3g}, so that some rows would count for nothing. Give "
+            f"weights whose ratio is at most {WIDEST:.0e}, and 0 to rows that are to be left out."
+        )
+    if not 1 / WIDEST <= most <= WIDEST:  # their sum may not be finite
+        given = [part / most for part in given]
     mean = np.concatenate(given).mean()
     return [part / mean for part in given]

@@ -21,11 +21,13 @@ from lpjt._labels import (
     source_classes,
     warn_of_rare_classes,
 )
+from lpjt._magnitude import shared_factors
 from lpjt._matrices import is_dict, open_matrix, open_rows, take_columns
 from lpjt._stacks import domain_name, read_sample_domain, split_stack
 from lpjt._typing import Array, Codes, Values
 from lpjt._weights import read_weights, relative_weights
 from lpjt.core.blocks import AnyRows
+from lpjt.core.statistics import largest_entry
 
 __all__ = [
     "UNLABELLED",
@@ -121,10 +123,12 @@ def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -
     """Turn labels into codes once all of them are read."""
     classes = source_classes([part.labels for part in sources if part.labels is not None])
     weights = relative_weights([part.weights for part in sources])
+    both = [*sources, *targets]
+    factors = iter(shared_factors(*zip(*((p.where, p.X.shape[1], largest_entry(p.X)) for p in both), strict=True)))
     encoded = [part.encode(encode_source, classes) for part in sources]
     domains = Domains(
-        tuple(replace(domain, weights=w) for domain, w in zip(encoded, weights, strict=True)),
-        tuple(part.encode(encode_target, classes) for part in targets),
+        tuple(replace(d, weights=w, factor=next(factors)) for d, w in zip(encoded, weights, strict=True)),
+        tuple(replace(part.encode(encode_target, classes), factor=next(factors)) for part in targets),
         classes,
         **layout,
     )

@@ -330,7 +330,8 @@ class FittedModel(
         return threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else nullcontext()
 
     def _open(self, X: Any, name: str) -> AnyRows:
-        rows = open_rows(X, width=self._widths[name], feature_names=self._feature_names[name])
+        factor = self._coordinates[name].scaling.factor
+        rows = open_rows(X, width=self._widths[name], feature_names=self._feature_names[name], factor=factor)
         columns = self._columns[name]
         return rows if columns is None else take_columns(rows, columns)
 

@@ -111,7 +111,8 @@ class Likeness:
         assert self.low is not None
         assert self.high is not None
         slack = ROUNDING[X.dtype == np.float32] * np.maximum(np.abs(self.low), np.abs(self.high))
-        low, high = self.low - slack, self.high + slack
+        with np.errstate(over="ignore"):  # next to the largest number nothing is out of range
+            low, high = self.low - slack, self.high + slack
         counts = np.maximum((low > X).sum(axis=0), (high < X).sum(axis=0))
         counts[self.low == self.high] = 0  # a constant column has told the fit nothing
         column = int(counts.argmax())

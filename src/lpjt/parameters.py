@@ -20,12 +20,15 @@ from lpjt.selection.scaling import Z_SCORES, with_lengths
 #: How columns can be scaled, and those of these that are tried by default.
 VIEWS = ("standard", "source", "joint", "unit", "none")
 
+#: Weights of the objective beyond this, or below its inverse, would leave nothing of the other terms in float64.
+LARGEST_WEIGHT = 1e30
+
 #: Allowed values of each parameter, for scikit-learn's validation.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "locality_weight": [Interval(Real, 0, None, closed="left")],
-    "variance_weight": [Interval(Real, 0, None, closed="neither")],
-    "coupling_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    "locality_weight": [Interval(Real, 0, LARGEST_WEIGHT, closed="both")],
+    "variance_weight": [Interval(Real, 1 / LARGEST_WEIGHT, LARGEST_WEIGHT, closed="both")],
+    "coupling_weight": [Interval(Real, 0, LARGEST_WEIGHT, closed="both"), StrOptions({"auto"})],
     "landmark_ratio": [Interval(Real, 0, 1, closed="right"), None],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "graph_weights": [StrOptions({"heat", "binary"}), Interval(Real, 0, None, closed="neither")],

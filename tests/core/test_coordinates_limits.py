@@ -77,7 +77,7 @@ def test_deviations_down_to_rounding_count(dtype, precision):
 def floors(mean, deviation, dtype):
     """Scaling from statistics that are given."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scaling.statistics, "column_statistics", lambda parts, row_sums: (mean, deviation))
+        patch.setattr(scaling.statistics, "column_statistics", lambda parts, row_sums, factor: (mean, deviation))
         return fit_scaling(np.ones((2, 4), dtype=dtype), "standard")
 
 

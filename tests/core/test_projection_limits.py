@@ -112,3 +112,13 @@ def test_pairs_are_not_changed():
         solve_projection(S_max, S_min, 3, n_leading=width // 2)
         assert_array_equal(S_max, before[0])
         assert_array_equal(S_min, before[1])
+
+
+def test_a_pair_that_rounding_made_indefinite_is_solved():
+    """float32 rows leave S_min negative, by their rounding, where it should be zero."""
+    S_max, S_min = np.diag([3.0, 2.0, 1.0]), np.diag([1.0, 1.0, -1e-7])
+    solution = solve_projection(S_max, S_min, 2)
+    assert np.isfinite(solution.vectors).all()
+    assert solution.residual < 1e-9
+    with pytest.raises(ValueError, match=r"The objective is not finite: .* Give smaller values of locality_weight"):
+        solve_projection(S_max, np.diag([1.0, np.inf, 1.0]), 2)

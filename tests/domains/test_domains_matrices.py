@@ -278,3 +278,16 @@ def broken_sparse(kind):
 def test_a_sparse_matrix_with_indices_outside_of_it_is_refused(kind):
     with pytest.raises(ValueError, match="X is a sparse matrix whose parts do not fit together"):
         open_matrix(broken_sparse(kind), "X")
+
+
+@pytest.mark.parametrize(("dtype", "words"), [("c16", "Complex data not supported"), ("M8[s]", "dates, durations and")])
+def test_masked_values_that_are_no_real_numbers_are_refused(dtype, words):
+    masked = np.ma.MaskedArray(np.arange(12).reshape(6, 2).astype(dtype), mask=np.eye(6, 2, dtype=bool))
+    with pytest.raises((TypeError, ValueError), match=words):
+        open_matrix(masked, "X")
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [3.0]], tuple(np.zeros((3, 2), dtype="V8"))])
+def test_rows_that_are_no_rows_of_numbers_are_refused_with_the_remedy(rows):
+    with pytest.raises(ValueError, match=r"^X: .* Give rows of numbers, all of one length\.$"):
+        open_matrix(rows, "X")

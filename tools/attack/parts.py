@@ -5,7 +5,11 @@ from importlib import import_module
 from attack.part import Part
 
 #: In the order of the table. A part is the variable PART of its module.
-MODULES: dict[str, str] = {"kills": "attack.kills", "load": "attack.load"}
+MODULES: dict[str, str] = {
+    "fits": "attack.fits",
+    "kills": "attack.kills",
+    "load": "attack.load",
+}
 
 
 def load(name: str) -> Part:

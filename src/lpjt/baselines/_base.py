@@ -138,7 +138,7 @@ class Baseline(ClassifierMixin, BaseEstimator):
     def _keep_layout(self, source: Domain, target: Domain) -> None:
         """Remember how each domain is scaled and what its rows look like, for rows that come later."""
         both = (source, target)
-        self._scalings = {d.name: fit_scaling(d.X, self.scaling) for d in both}
+        self._scalings = {d.name: fit_scaling(d.X, self.scaling, d.factor) for d in both}
         self._widths = {d.name: d.X.shape[1] for d in both}
         self._feature_names = {d.name: d.feature_names for d in both}
         self.n_features_in_ = target.X.shape[1]
@@ -153,6 +153,7 @@ class Baseline(ClassifierMixin, BaseEstimator):
             width=self._widths[domain],
             feature_names=self._feature_names[domain],
             estimator=type(self).__name__,
+            factor=self._scalings[domain].factor,
         )
         return self._scale(rows, domain)
 

@@ -11,6 +11,7 @@ With :math:`R = (X^\top G^{-1} X)^{1/2}` and V = R P that is :math:`\|P\|^2`: th
 rows X R, and its cost depends on the width of the rows instead of their number.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -22,11 +23,12 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 
 from lpjt._sklearn import Interval, StrOptions
+from lpjt._warnings import TransferWarning
 from lpjt.baselines._base import CONSTRAINTS, POSITIVE, POSITIVE_INTEGER, DomainName, Embedding, ScaledDomain
 from lpjt.baselines._types import Codes, Constraints, Floats
 from lpjt.core import coordinates
 from lpjt.core.moments import class_moments, total_scatter, weighted_gram
-from lpjt.core.projection import solve_projection
+from lpjt.core.projection import EXPECTED_RESIDUAL, Projection, solve_projection
 from lpjt.core.propagation import unit_rows
 from lpjt.core.scaling import Scaling
 
@@ -121,8 +123,20 @@ def unit_projection(scatter: Floats, loss: Floats, n_components: int) -> Floats:
     published for both depend on that. `loss` has the regularisation on its diagonal and needs no ridge: a ridge is a
     share of the gap of means, which is large for long rows, and would drown the regularisation.
     """
-    vectors = solve_projection(scatter, loss, n_components, ridge=0.0).vectors
+    vectors = certified(solve_projection(scatter, loss, n_components, ridge=0.0)).vectors
     return vectors / np.linalg.norm(vectors, axis=0)
+
+
+def certified(solution: Projection) -> Projection:
+    """The solution of an eigenproblem, with a warning if its residual is larger than it should be."""
+    if not solution.residual <= EXPECTED_RESIDUAL:
+        warnings.warn(
+            f"The eigenproblem is solved to a relative residual of {solution.residual:.1e} only; "
+            f"{EXPECTED_RESIDUAL:.0e} is expected. Set a larger regularization, fewer n_components or another scaling.",
+            TransferWarning,
+            stacklevel=2,
+        )
+    return solution
 
 
 @dataclass(frozen=True, slots=True, eq=False)

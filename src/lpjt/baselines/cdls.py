@@ -180,7 +180,7 @@ class CDLS(Embedding):
 
     def _weigh(self, rows: list[Floats], labels: list[Codes], n_classes: int) -> list[Floats]:
         landmarks = choose_landmarks(rows, labels, n_classes, self.landmark_ratio)
-        self.gaps_.append(landmarks.gap / max(landmarks.objective, np.finfo(float).tiny))
+        self.gaps_.append(landmarks.relative_gap)
         return landmarks.weights
 
     def _fit_svm(self, source: Floats, labelled: Floats, labels: list[Codes], alpha: Floats) -> NuSVM:

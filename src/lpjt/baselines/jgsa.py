@@ -15,7 +15,7 @@ from lpjt.baselines._base import (
     Embedding,
     ScaledDomain,
 )
-from lpjt.baselines._projection import LabelledRows, gap_weights, given_or, labelled_rows
+from lpjt.baselines._projection import LabelledRows, certified, gap_weights, given_or, labelled_rows
 from lpjt.baselines._types import Codes, Constraints, Floats
 from lpjt.core.coordinates import span_basis
 from lpjt.core.moments import Moments, class_moments, mmd_blocks, total_scatter
@@ -136,7 +136,7 @@ class JGSA(Embedding):
         codes = given_or(target.y, _first_codes(source, target))
         for n_iter in range(1, self.max_iter + 1):
             gap = _gap_blocks(moments, len(source.y), rows[1], codes, n_classes)
-            P = solve_projection(largest, smallest + gap, self.n_components).vectors
+            P = certified(solve_projection(largest, smallest + gap, self.n_components)).vectors
             A, B = np.split(P, [rows[0].shape[1]])
             Z_source, Z_target = rows[0] @ A, rows[1] @ B
             self._labelled = labelled_rows(Z_source, source.y, Z_target, target.y)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.svm import NuSVC
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from lpjt._typing import Array, Codes
@@ -67,6 +67,8 @@ class Inductive:
 class NuSVM(NuSVC):
     """Linear nu-SVM that lowers `nu` if the class sizes make it infeasible, instead of failing.
 
+    Where no nu has a solution, because rows of different classes coincide, the machine with C=1 is fitted.
+
     Parameters
     ----------
     nu : float, default=0.5
@@ -94,11 +96,20 @@ class NuSVM(NuSVC):
                     return self
                 except ValueError as error:
                     # "not finite": nu is exactly what the smaller of two classes allows, so no margin is defined.
-                    if not any(words in str(error) for words in ("infeasible", "not finite")) or self.nu < 1e-3:
+                    if not any(words in str(error) for words in ("infeasible", "not finite")):
                         raise
+                    if self.nu < 1e-3:
+                        return self._fit_with_costs(X, y, sample_weight)
                     self.nu *= 0.7
         finally:
             self.nu = wanted
+
+    def _fit_with_costs(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> "NuSVM":
+        """Fit the machine with bounded costs, which always has a solution; both kinds decide alike."""
+        machine = SVC(kernel="linear").fit(X, y, sample_weight)
+        for name in set(vars(machine)) - set(machine.get_params()):
+            setattr(self, name, getattr(machine, name))
+        return self
 
 
 def class_distributions(model: Any, Z: Array, n_classes: int) -> Array:

@@ -100,7 +100,7 @@ def alternate(
             conditional_mmd=conditional,
             n_changed=sum(int((a != b).sum()) for a, b in zip(labels, new_labels, strict=True)),
             weight_change=max(float(np.abs(a - b).mean()) for a, b in zip(weights, new_weights, strict=True)),
-            landmark_gap=marks.gap / max(marks.objective, np.finfo(float).tiny) if marks else 0.0,
+            landmark_gap=marks.relative_gap if marks else 0.0,
             seconds=clock.laps,
         )
         labels, weights = new_labels, new_weights
@@ -151,7 +151,7 @@ def weigh_landmarks(
     if settings.weigh_target:
         return marks
     kept = [old if t else new for old, new, t in zip(weights, marks.weights, problem.is_target, strict=True)]
-    return landmarks.Landmarks(kept, marks.objective, marks.gap, marks.n_iter)
+    return replace(marks, weights=kept)
 
 
 def _labels(problem: Problem, distributions: Sequence[Array]) -> tuple[Codes, ...]:

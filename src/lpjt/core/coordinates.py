@@ -174,7 +174,7 @@ def kernel_basis(
     rows = np.vstack(parts)
     if max_rows is not None and rows.shape[0] > max_rows:
         rows = rows[np.sort(check_random_state(random_state).choice(rows.shape[0], max_rows, replace=False))]
-    gram = np.asarray(pairwise_kernels(rows, metric=kernel, filter_params=True, **params), dtype=np.float64)
+    gram = kernel_values(rows, None, kernel, params).astype(np.float64, copy=False)
     gram = (gram + gram.T) / 2
     values, vectors = leading_directions(
         gram, kept=kept, max_rank=max_rank, floor=KERNEL_FLOOR * len(gram), overwrite=True
@@ -182,6 +182,25 @@ def kernel_basis(
     if values[0] <= 0:
         raise ValueError(f"The kernel {kernel!r} gives a matrix without a positive eigenvalue. Choose another kernel.")
     return rows, vectors / np.sqrt(values)
+
+
+def kernel_values(X: Array, others: Array | None, kernel: Kernel, params: dict[str, Any]) -> Array:
+    """Kernel of rows and others, (n, n_others), or of the rows themselves; refused if it is not finite."""
+    if kernel == "chi2" and min(float(X.min(initial=0)), 0.0 if others is None else float(others.min(initial=0))) < 0:
+        raise ValueError(
+            "kernel='chi2' is for rows without negative values, but these have some. Choose another kernel, or give "
+            "counts or shares, with scaling='unit' or 'none'."
+        )
+    # Compiled kernels of scikit-learn take no read-only rows.
+    both = [part if part is None or part.flags.writeable else part.copy() for part in (X, others)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.asarray(pairwise_kernels(*both, metric=kernel, filter_params=True, **params))
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"The kernel {kernel!r} gives values that are not finite for these rows. Choose another kernel, smaller "
+            "values of its gamma and degree, or another scaling than 'none'."
+        )
+    return values
 
 
 def default_kernel_width(parts: Sequence[Array], *, n_rows: int = 500) -> float:
@@ -226,7 +245,7 @@ def _block_coordinates(block: Array | sparse.csr_array, coordinates: Coordinates
     X = scale_rows(block, coordinates.scaling)
     if coordinates.kernel is not None:
         params = coordinates.kernel_params or {}
-        kernel = pairwise_kernels(X, coordinates.kernel_rows, metric=coordinates.kernel, filter_params=True, **params)
+        kernel = kernel_values(X, coordinates.kernel_rows, coordinates.kernel, params)
         X = kernel.astype(X.dtype, copy=False)
     if coordinates.basis is None:
         return X

@@ -24,6 +24,12 @@ class Landmarks:
     objective: float  # half the energy of Eqs. (8)-(9)
     gap: float  # objective - gap <= optimum <= objective
     n_iter: int
+    scale: float = 0.0  # half the energy's diagonal at weights of 1: an objective below its rounding is zero
+
+    @property
+    def relative_gap(self) -> float:
+        """Gap as a share of the objective."""
+        return self.gap / max(self.objective, np.finfo(float).eps * self.scale, np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +134,7 @@ def _accelerate(program: _Program, w: Array, metric: Array, tol: float, max_iter
             gap = float(gradient @ (w - lowest_vertex(gradient, program.group, program.mass)))
             if gap <= tol * max(objective, np.finfo(float).tiny):
                 break
-    return Landmarks(program.split(w), objective, gap, n_iter)
+    return Landmarks(program.split(w), objective, gap, n_iter, float(program.diagonal.sum()) / 2)
 
 
 def project_capped(v: Array, group: Codes, mass: Array, metric: Array) -> Array:

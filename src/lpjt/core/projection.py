@@ -11,12 +11,15 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from lpjt._typing import Array
 from lpjt.core.blocks import multiply
 from lpjt.core.directions import fix_signs
-from lpjt.core.triangles import Triangle, factorise
+from lpjt.core.triangles import Triangle, definite_ridge, factorise
 
 #: Share of the mean diagonal of S_min that is added to it as a ridge. Nothing in Eq. (16) regularises A where widths
 #: differ, and landmarks can empty directions; 1e-9 changes an eigenvalue by less than the error of the solver unless
 #: S_min is singular.
 RIDGE = 1e-9
+
+#: Largest `Projection.residual` of a solution that can be trusted; those of ordinary pairs are below 1e-11.
+EXPECTED_RESIDUAL = 1e-6
 
 #: From this width on, and for few components, the Lanczos method takes half the time of the dense routine.
 LANCZOS_WIDTH = 500
@@ -78,12 +81,16 @@ def solve_projection(
     width = len(S_max)
     d = min(n_components, width)
     added = ridge * (np.trace(S_min) / width + np.finfo(float).tiny)
-    leading = None
-    if width >= LANCZOS_WIDTH and 6 * d <= width:
-        leading = _reduce_leading(S_max, S_min, added, n_leading, last)
-        phi, P = _few_of_many(S_max, S_min, d, added, leading)
-    else:
-        phi, P = _dense(S_max, S_min, d, added)
+    if not np.isfinite(added):
+        raise ValueError(
+            "The objective is not finite: the rows or the weights of its terms are too large. Give smaller values of "
+            "locality_weight, variance_weight and coupling_weight, or another scaling than 'none'."
+        )
+    try:
+        phi, P, leading = _solve(S_max, S_min, d, added, n_leading, last)
+    except np.linalg.LinAlgError:
+        added = definite_ridge(S_min, added)
+        phi, P, leading = _solve(S_max, S_min, d, added, n_leading, None)
     # In a direction that neither matrix sees, S_min is the ridge and S_max is rounding.
     unseen = (added * (P**2).sum(axis=0) > 0.5) & (phi < 1e-6 * phi[0])
     kept = (phi > 1e-12 * max(phi[0], np.finfo(float).tiny)) & ~unseen
@@ -92,6 +99,15 @@ def solve_projection(
     left = np.vstack([multiply(S_max[cut, cut], P[cut]) for cut in (slice(0, n_leading), slice(n_leading, width))])
     residual = _residual(left, (multiply(S_min, P) + added * P) * phi)
     return Projection(fix_signs(P), phi, residual, leading)
+
+
+def _solve(
+    S_max: Array, S_min: Array, d: int, added: float, n_leading: int, last: Projection | None
+) -> tuple[Array, Array, Reduced | None]:
+    if len(S_max) >= LANCZOS_WIDTH and 6 * d <= len(S_max):
+        leading = _reduce_leading(S_max, S_min, added, n_leading, last)
+        return *_few_of_many(S_max, S_min, d, added, leading), leading
+    return *_dense(S_max, S_min, d, added), None
 
 
 def _residual(left: Array, right: Array) -> float:

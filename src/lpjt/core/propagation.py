@@ -1,5 +1,6 @@
 """Label propagation on a neighbour graph of the embedded rows: Zhu's harmonic solution and Eq. (2)'s closed form."""
 
+import warnings
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Mask
+from lpjt._warnings import TransferWarning
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
 
 
@@ -48,7 +50,7 @@ def conjugate_gradients(A: sparse.csr_array, B: Array, *, tol: float = 1e-8, max
     """
     inverse = 1.0 / A.diagonal()[:, None]
     if not is_shared(*B.shape):
-        return _solve_together(A, inverse, B, tol, max_iter)
+        return _certified(_solve_together(A, inverse, B, tol, max_iter), tol, max_iter)
     F = np.empty_like(B)
 
     def solve(columns: slice) -> float:
@@ -59,7 +61,20 @@ def conjugate_gradients(A: sparse.csr_array, B: Array, *, tol: float = 1e-8, max
     n_parts = min(B.shape[1], max(2, -(-B.shape[1] // COLUMNS_EACH)))
     ends = [B.shape[1] * i // n_parts for i in range(n_parts + 1)]
     parts = [slice(a, b) for a, b in pairwise(ends)]
-    return LinearSolution(F, max(map_threads(solve, parts)))
+    return _certified(LinearSolution(F, max(map_threads(solve, parts))), tol, max_iter)
+
+
+def _certified(solution: LinearSolution, tol: float, max_iter: int) -> LinearSolution:
+    """The solution, with a warning if its residual is not what was asked for."""
+    if not solution.residual < tol:
+        warnings.warn(
+            f"Labels were propagated to a relative residual of {solution.residual:.1e} only, not {tol:.0e}, in "
+            f"{max_iter} steps. Rows far from all labelled ones may have wrong labels: increase n_neighbors of "
+            "classifier=Propagation(...), or label some of these rows.",
+            TransferWarning,
+            stacklevel=3,
+        )
+    return solution
 
 
 def _solve_together(A: sparse.csr_array, inverse: Array, B: Array, tol: float, max_iter: int) -> LinearSolution:

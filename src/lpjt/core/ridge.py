@@ -8,6 +8,7 @@ from scipy import linalg
 from lpjt._threads import map_threads
 from lpjt._typing import Array
 from lpjt.core.propagation import normalise_rows, unit_rows
+from lpjt.core.triangles import definite_ridge
 
 #: Penalties that the linear regression chooses from, relative to the mean square of the rows.
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
@@ -120,7 +121,12 @@ def fit_kernel_ridge(
     A = weighted @ K + penalty * _rbf(centres, centres, gamma)
     A[np.diag_indices_from(A)] += 1e-8 * np.trace(A) / len(A)  # repeated centres
     right = weighted @ (Y - 1.0 / Y.shape[1])
-    return KernelRidge(centres, linalg.solve(A, right, assume_a="pos"), gamma, unit_length)
+    try:
+        coefficients = linalg.solve(A, right, assume_a="pos")
+    except linalg.LinAlgError:  # the kernel of float32 rows that are close to each other is not quite definite
+        A[np.diag_indices_from(A)] += definite_ridge(A)
+        coefficients = linalg.solve(A, right, assume_a="pos")
+    return KernelRidge(centres, coefficients, gamma, unit_length)
 
 
 def _rbf(Z: Array, centres: Array, gamma: float) -> Array:

@@ -11,11 +11,14 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array
 from lpjt.core import statistics
 from lpjt.core.blocks import AnyRows, as_dense, row_blocks
-from lpjt.core.statistics import divide_rows, row_totals
+from lpjt.core.statistics import divide_rows, rescale, row_totals
 
 #: Scores beyond this many standard deviations are clipped. A column that is almost constant has entries at twenty
 #: deviations and more, each of which would dominate its unit row.
 CLIP = 3.0
+
+#: Squares of rows shorter than this lose digits: in float64, and in float32.
+VANISHING = (2.0**-500, 2.0**-50)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +30,7 @@ class Scaling:
     deviation: Array | None = None  # (width,)
     clip: float | None = None
     unit_rows: bool = False
+    factor: float | None = None  # power of two by which rows of extreme size are multiplied first, in float64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +54,7 @@ class SparseScaled:
         return product
 
 
-def fit_scaling(X: AnyRows, kind: str) -> Scaling:
+def fit_scaling(X: AnyRows, kind: str, factor: float | None = None) -> Scaling:
     """Statistics of one domain for a kind of scaling.
 
     Parameters
@@ -60,28 +64,30 @@ def fit_scaling(X: AnyRows, kind: str) -> Scaling:
         "standard": z-score of each column, clipped at three deviations, then rows of unit length. "paper": rows divided
         by their sum (if no entry is negative), z-score, rows of unit length. "sum-zscore": the same without the last
         step. "unit": rows of unit length.
+    factor : float or None
+        By which the rows are multiplied first.
 
     Returns
     -------
     Scaling
     """
-    return joint_scaling([X], kind)
+    return joint_scaling([X], kind, factor)
 
 
-def joint_scaling(parts: Sequence[AnyRows], kind: str) -> Scaling:
+def joint_scaling(parts: Sequence[AnyRows], kind: str, factor: float | None = None) -> Scaling:
     """`fit_scaling` of the rows of several parts of one width, taken together."""
     if kind == "none":
-        return Scaling()
+        return Scaling(factor=factor)
     if kind == "unit":
-        return Scaling(unit_rows=True)
+        return Scaling(unit_rows=True, factor=factor)
     row_sums = kind in ("paper", "sum-zscore") and min(statistics.smallest_entry(X) for X in parts) >= 0
-    mean, deviation = statistics.column_statistics(parts, row_sums)
+    mean, deviation = statistics.column_statistics(parts, row_sums, factor)
     precision = 1e-7 if any(X.dtype == np.float32 for X in parts) else 1e-14
     # The deviation of a constant column is rounding: its scores are zero, whatever new rows have there.
     floor = np.maximum(_rounding(deviation), precision * np.abs(mean))
     deviation = np.where(deviation > floor, deviation, np.inf)
     clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
-    return Scaling(row_sums=row_sums, mean=mean, deviation=deviation, clip=clip, unit_rows=unit_rows)
+    return Scaling(row_sums, mean, deviation, clip, unit_rows, factor)
 
 
 def keep_lengths(scaling: Scaling) -> Scaling:
@@ -103,7 +109,7 @@ def _rounding(deviation: Array) -> float:
 
 def scale_rows(X: Array | sparse.csr_array, scaling: Scaling) -> Array:
     """Scaled copy of the rows, (n, width), in their dtype. Dense, so that sparse rows are given in blocks."""
-    rows = as_dense(X)
+    rows = rescale(as_dense(X), scaling.factor)
     if scaling.row_sums:
         rows = divide_rows(rows, row_totals(rows))
     elif rows is X and (scaling.deviation is not None or scaling.unit_rows):
@@ -115,13 +121,24 @@ def scale_rows(X: Array | sparse.csr_array, scaling: Scaling) -> Array:
     if scaling.clip is not None:
         np.clip(rows, -scaling.clip, scaling.clip, out=rows)
     if scaling.unit_rows:
-        length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        rows /= np.where(length > 0, length, 1.0)[:, None]
-    return rows
+        _divide_by_lengths(rows)
+    return rows.astype(X.dtype, copy=False)
+
+
+def _divide_by_lengths(rows: Array) -> None:
+    """Scale dense rows to unit length in place; rows of zeros stay zero."""
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    short = np.flatnonzero(length < VANISHING[rows.dtype == np.float32])
+    if len(short):  # squares lose digits, or vanish: a row is divided by its largest entry first
+        largest = np.abs(rows[short]).max(axis=1, initial=0)
+        rows[short] /= np.where(largest > 0, largest, 1.0)[:, None]
+        length[short] = np.sqrt(np.einsum("ij,ij->i", rows[short], rows[short]))
+    rows /= np.where(length > 0, length, 1.0)[:, None]
 
 
 def scale_sparse(X: sparse.csr_array, scaling: Scaling) -> SparseScaled:
     """`scale_rows` of sparse rows, without a dense copy: all zeros of a column have one score."""
+    X = rescale(X, scaling.factor)
     if scaling.row_sums:
         X = divide_rows(X, row_totals(X))
     constant = scores_of_zeros(scaling, X.shape[1], X.dtype)

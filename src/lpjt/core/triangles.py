@@ -11,6 +11,9 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array
 from lpjt.core.blocks import SHARES
 
+#: Share of its largest eigenvalue by which a matrix of products of float32 rows may be wrong.
+FLOAT32_ROUNDING = 1e-6
+
 #: Size of the diagonal blocks that are inverted; the rest of a solve consists of products.
 LEAF = 64
 
@@ -73,6 +76,17 @@ def factorise(S: Array) -> Triangle:
     ends = [*range(0, len(L), LEAF), len(L)]
     inverses = [linalg.inv(L[a:b, a:b], check_finite=False, assume_a="lower triangular") for a, b in pairwise(ends)]
     return Triangle(L, inverses, ends)
+
+
+def definite_ridge(S: Array, added: float = 0.0) -> float:
+    """What to add to the diagonal of a symmetric matrix to make it definite, where the usual `added` is too little.
+
+    A matrix of float32 rows can be negative, by their rounding, in directions in which it should be zero: few rows,
+    rows far from the origin, or domains of different widths. The ridge is as large as that, and as rounding.
+    """
+    values = linalg.eigvalsh(S, check_finite=False)
+    largest = max(float(np.abs(values).max()), np.finfo(float).tiny)
+    return max(added, -2 * float(values[0]), FLOAT32_ROUNDING * largest)
 
 
 def _shares(size: int) -> list[slice]:

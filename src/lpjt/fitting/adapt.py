@@ -11,6 +11,7 @@ from lpjt.core.alternation import Clock, State
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, begin_candidate, row_weights
 from lpjt.fitting.candidates import try_candidates
+from lpjt.fitting.certificates import doubts_of
 from lpjt.fitting.plan import Outcome, Plan, settle_lengths
 from lpjt.fitting.refine import calibrate, refine_labels
 from lpjt.fitting.start import GUESS
@@ -96,6 +97,7 @@ def _finish(candidate: Candidate, plan: Plan, steady: bool, trial: Trial | None)
     assert candidate.last is not None
     state = _best_iteration(candidate) if plan.safeguard else candidate.last
     messages = [GUESS] if candidate.guessed else []
+    messages += doubts_of(candidate.records)
     if state is not candidate.last:
         messages.append(_explain(candidate, state))
     shared: dict[str, Any] = {

@@ -27,6 +27,8 @@ def add_coordinates(graph: Graph, X: str, coordinates: Coordinates) -> str:
 
 
 def _add_scaling(graph: Graph, X: str, scaling: Scaling) -> str:
+    if scaling.factor is not None:
+        X = graph.times(X, scaling.factor)
     if scaling.row_sums:
         total = graph.sum_rows(X)
         nothing = graph.node("Equal", total, graph.constant(np.float64(0)))

@@ -52,19 +52,20 @@ class Scalings:
                 by_width = {width: self._shared(kind, width) for width in {d.X.shape[1] for d in everything}}
                 self._found[kind] = tuple(by_width[d.X.shape[1]] for d in everything)
             else:
-                self._found[kind] = tuple(fit_scaling(d.X, kind) for d in everything)
+                self._found[kind] = tuple(fit_scaling(d.X, kind, d.factor) for d in everything)
         return self._found[kind]
 
     def _shared(self, kind: str, width: int) -> Scaling:
         alike = [d for d in self.domains.all if d.X.shape[1] == width]
         sources = [d for d in self.domains.sources if d.X.shape[1] == width]
-        return joint_scaling([d.X for d in (kind == "source" and sources) or alike], "standard")
+        return joint_scaling([d.X for d in (kind == "source" and sources) or alike], "standard", alike[0].factor)
 
     def of_sources(self, kind: str) -> Scaling:
         """One scaling for the rows of all sources together."""
         if len(self.domains.sources) == 1:
             return self.of(kind)[0]
-        return joint_scaling([d.X for d in self.domains.sources], kind)
+        first, *_ = self.domains.sources
+        return joint_scaling([d.X for d in self.domains.sources], kind, first.factor)
 
     @cached_property
     def lengths_matter(self) -> bool:

@@ -8,7 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from lpjt._labels import source_classes, warn_of_rare_classes
+from lpjt._magnitude import shared_factors
 from lpjt._matrices import first_non_finite, is_dict, is_on_disk, open_matrix
+from lpjt.core.statistics import largest_entry
 from lpjt.domains import Domain, Domains, check_names_differ, read_parts
 from lpjt.engines import is_lazy
 from lpjt.engines.dask.cluster import check_cluster, need_dask
@@ -55,20 +57,26 @@ def open_lazy_domains(
     sources = read_parts(X, y, "source", _read_part)
     targets = read_parts(X_target, y_target, "target", _read_part)
     check_names_differ(sources, targets)
-    _check_blocks([*sources, *targets])
-    return _close(sources, targets, {"named_sources": is_dict(X), "named_targets": is_dict(X_target)})
+    largest = _check_blocks([*sources, *targets])
+    return _close(sources, targets, largest, {"named_sources": is_dict(X), "named_targets": is_dict(X_target)})
 
 
-def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -> Domains:
+def _close(sources: list[_Part], targets: list[_Part], largest: list[float], layout: dict[str, Any]) -> Domains:
     import dask
 
     classes = source_classes([part.labels.distinct for part in sources if part.labels is not None])
     for part in targets:
         if part.labels is not None:
             check_target(part.labels, classes)
+    both = [*sources, *targets]
+    factors = shared_factors([p.where for p in both], [p.X.shape[1] for p in both], largest)
+    found = [
+        Domain(p.name, p.X, encode(p.labels, p.X, classes, of_target=i >= len(sources)), None, factor=factors[i])
+        for i, p in enumerate(both)
+    ]
     domains = Domains(
-        tuple(Domain(p.name, p.X, encode(p.labels, p.X, classes, of_target=False), None) for p in sources),
-        tuple(Domain(p.name, p.X, encode(p.labels, p.X, classes, of_target=True), None) for p in targets),
+        tuple(found[: len(sources)]),
+        tuple(found[len(sources) :]),
         classes,
         **layout,
     )
@@ -128,11 +136,11 @@ def _lazy_copy(X: Any, where: str) -> Lazy:
     return da.from_array(np.asarray(rows), chunks=("auto", -1))
 
 
-def _check_blocks(parts: Sequence[_Part]) -> None:
-    """Read each block once, and check its type, shape and values."""
+def _check_blocks(parts: Sequence[_Part]) -> list[float]:
+    """Read each block once, and check its type, shape and values; return the largest absolute value of each part."""
     import dask
 
-    check, checks = dask.delayed(fault_of_block, pure=False), []
+    check, checks = dask.delayed(_survey, pure=False), []
     for part in parts:
         starts = np.cumsum([0, *part.X.chunks[0]]).tolist()
         blocks = part.X.to_delayed().ravel()
@@ -140,9 +148,18 @@ def _check_blocks(parts: Sequence[_Part]) -> None:
             check(block, where=part.where, block=p, start=starts[p], expected=(size, part.X.shape[1]))
             for p, (block, size) in enumerate(zip(blocks, part.X.chunks[0], strict=True))
         ]
-    faults = [fault for fault in dask.compute(*checks) if fault]
+    answers = iter(dask.compute(*checks))
+    of_parts = [[next(answers) for _ in part.X.chunks[0]] for part in parts]
+    faults = [fault for blocks in of_parts for fault, _ in blocks if fault]
     if faults:
         raise ValueError(faults[0])
+    return [max(largest for _, largest in blocks) for blocks in of_parts]
+
+
+def _survey(X: Any, **expected: Any) -> tuple[str, float]:
+    """What is wrong with a block, as `fault_of_block` says it, and its largest absolute value."""
+    fault = fault_of_block(X, **expected)
+    return fault, 0.0 if fault else largest_entry(X)
 
 
 def fault_of_block(X: Any, *, where: str, block: int, start: int, expected: tuple[int, int]) -> str:
