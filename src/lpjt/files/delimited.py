@@ -12,6 +12,7 @@ import numpy as np
 
 from lpjt.files.domain import FileError, ReadOptions
 from lpjt.files.frames import MISSING, RawTable, require_pandas
+from lpjt.isolated import check_stream, limits_for
 
 _SAMPLE = 50  # lines that are looked at
 _COMMA_DECIMAL = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -69,6 +70,7 @@ def sniff(path: Path, options: ReadOptions) -> Layout:
 
     One call may read last year's file with points and this year's with commas, so what is given is not forced on all.
     """
+    check_stream(path, limits_for(path.stat().st_size), options.encoding)
     encoding = _encoding(path, options.encoding)
     lines = _first_lines(path, encoding)
     if not lines or not lines[0].strip():

@@ -1,8 +1,10 @@
 """Files with named columns: which column has the labels, the ids, the weights; and the reader of parquet."""
 
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +25,7 @@ from lpjt.files.domain import (
     normalize_name,
     quote_names,
 )
+from lpjt.isolated import read_isolated
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -54,7 +57,13 @@ def require_pandas(path: Path) -> ModuleType:
 def open_parquet(path: Path, options: ReadOptions) -> RawTable:
     """Read a parquet file; a column of equally long lists counts as that many feature columns."""
     pandas = require_pandas(path)
-    frame = pandas.read_parquet(path)
+    if find_spec("pyarrow") is None:
+        raise ImportError(f"`pyarrow` is needed to read {path}. Install it with `pip install 'lpjt[cli]'`.")
+    with tempfile.TemporaryDirectory(prefix="lpjt-") as folder:
+        # Arrow's format for exchange, which feather is: what the child has decompressed and checked.
+        checked = Path(folder) / "table.feather"
+        read_isolated(path, "parquet", output=str(checked))
+        frame = pandas.read_feather(checked)
     if frame.index.name is not None:
         frame = frame.reset_index()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
