@@ -72,19 +72,21 @@ def _pickled(path: Path, what: str) -> str:
 
 def read_mat(path: Path, options: ReadOptions) -> FileDomain:
     """Read a MATLAB file: version 5 with scipy, version 7.3 with h5py."""
-    require_h5py(path)
-    return _to_domain(_arrays(read_isolated(path, "mat").values, path), path, "mat", options)
+    return _to_domain(_arrays(read_isolated(path, mat_kind(path)).values, path), path, "mat", options)
 
 
-def require_h5py(path: Path) -> None:
-    """An error that says how to get h5py, if a file needs it and it is not there."""
+def mat_kind(path: Path) -> str:
+    """The reader that a MATLAB file needs; an error that says how to get h5py if it is not there."""
     with open(path, "rb") as file:
         start = file.read(128)
-    if (start[124:126] == b"\0\2" or path.suffix != ".mat") and find_spec("h5py") is None:
+    if start[124:126] != b"\0\2":
+        return "mat"
+    if find_spec("h5py") is None:
         raise ImportError(
-            f"`h5py` is needed to read {path} (HDF5, MATLAB 7.3). Install it with `pip install 'lpjt[hdf5]'`, or save "
-            "a MATLAB file with -v7."
+            f"`h5py` is needed to read {path} (MATLAB 7.3). Install it with `pip install 'lpjt[hdf5]'`, or save the "
+            "file with -v7."
         )
+    return "mat-7.3"
 
 
 def _arrays(values: Mapping[str, Value], path: Path) -> dict[str, Any]:
@@ -95,11 +97,13 @@ def _arrays(values: Mapping[str, Value], path: Path) -> dict[str, Any]:
 
 def build_sparse(parts: Any, path: Path) -> Any:
     """The sparse matrix of its parts, refused if they do not fit together or it would be too large."""
-    limit = limits_for(path.stat().st_size).memory // 16  # an index per row, and the copies that a conversion makes
-    if len(parts.shape) != 2 or not all(
-        0 <= n <= most for n, most in zip(parts.shape, (limit, min(limit, MAX_COLUMNS)), strict=True)
-    ):
-        raise FileError(f"{path}: a sparse matrix of shape {parts.shape} cannot be used. Save it as rows x columns.")
+    # A conversion allocates an index per row or column.
+    longest = min(limits_for(path.stat().st_size).memory // 16, MAX_COLUMNS)
+    if len(parts.shape) != 2 or not all(0 <= length <= longest for length in parts.shape):
+        raise FileError(
+            f"{path}: a sparse matrix of shape {parts.shape} cannot be read; it has two sides of at most {longest:,}. "
+            "Leave out the rows and columns without entries."
+        )
     named = parts.arrays
     try:
         if parts.format == "coo":
@@ -109,10 +113,11 @@ def build_sparse(parts: Any, path: Path) -> Any:
         else:
             build = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix, "bsr": sparse.bsr_matrix}[parts.format]
             found = build((named["data"], named["indices"], named["indptr"]), shape=parts.shape)
-        check_structure(found, str(path))
+        check_structure(found, "its matrix")
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        reason = str(error) if str(path) in str(error) else f"{path}: its sparse matrix is invalid ({error})."
-        raise FileError(f"{reason} Write the file again.") from None
+        if str(error).startswith("its matrix is"):
+            raise FileError(f"{path}: {error}") from None
+        raise FileError(f"{path}: its sparse matrix is invalid ({error}). Build and write it again.") from None
     return found
 
 

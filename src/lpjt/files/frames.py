@@ -88,7 +88,7 @@ def to_domain(raw: RawTable, path: Path, options: ReadOptions) -> FileDomain:
     frame, values_of = raw.frame, raw.values_of
     frame = frame.loc[:, [not (name.startswith("Unnamed:") and frame[name].isna().all()) for name in frame]]
     if len(frame) == 0:
-        raise FileError(f"{path}: no rows below the header ({quote_names(frame.columns)}).")
+        raise FileError(f"{path}: no rows below the header ({quote_names(frame.columns)}). Give at least one row.")
     dropped = [found for found in (fold_name(name, list(frame.columns)) for name in options.drop) if found]
     frame = frame.drop(columns=dropped)
     label = _named_label(frame, path, options)

@@ -9,7 +9,7 @@ from lpjt.isolated.limits import MAX_COLUMNS, Limits, limits_for
 from lpjt.isolated.ordinary import check_ordinary
 from lpjt.isolated.parts import Answer, Other, RefusedError, SparseParts, UnreadableError
 from lpjt.isolated.process import read_isolated
-from lpjt.isolated.streams import check_stream, open_stream
+from lpjt.isolated.streams import check_stream
 
 __all__ = [
     "MAX_COLUMNS",
@@ -22,6 +22,5 @@ __all__ = [
     "check_ordinary",
     "check_stream",
     "limits_for",
-    "open_stream",
     "read_isolated",
 ]

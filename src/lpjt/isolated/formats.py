@@ -12,7 +12,7 @@ import numpy as np
 from lpjt.isolated.hdf5 import read_hdf5, read_mat_7_3
 from lpjt.isolated.limits import Limits
 from lpjt.isolated.npy import check_npy
-from lpjt.isolated.parts import Answer, Other, RefusedError, SparseParts, UnreadableError, Value
+from lpjt.isolated.parts import Answer, Other, SparseParts, UnreadableError, Value
 from lpjt.isolated.svmlight import read_svmlight
 
 
@@ -164,7 +164,8 @@ def cell_of(value: Any) -> Any:
 
 READERS = {
     "npz": Reader(read_npz),
-    "mat": Reader(read_mat, ("scipy.io", "h5py")),
+    "mat": Reader(read_mat, ("scipy.io",)),
+    "mat-7.3": Reader(read_mat_7_3, ("h5py",)),
     "hdf5": Reader(read_hdf5, ("h5py",)),
     "svmlight": Reader(read_svmlight),
     "parquet": Reader(read_parquet, ("pyarrow.parquet",)),

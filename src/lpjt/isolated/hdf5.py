@@ -58,8 +58,8 @@ def _items(group: Any, h5py: Any, *, deep: bool, prefix: str = "", seen: set[Any
         link = group.get(name, getlink=True)
         if isinstance(link, h5py.ExternalLink):
             raise RefusedError(
-                f"'{prefix}{name}' is a link to another file ({link.filename!r}), and such links are not followed. Copy "
-                "the array into this file."
+                f"'{prefix}{name}' is a link to another file ({link.filename!r}), and such links are not followed. "
+                "Copy the array into this file."
             )
         item = group.get(name)
         if item is None:
@@ -79,7 +79,8 @@ def _refuse_storage(item: Any, name: str) -> None:
     """Refuse an array whose cells are in other files."""
     if item.external or item.is_virtual:
         raise RefusedError(
-            f"the cells of '{name}' are in another file, and such storage is not followed. Copy the array into this file."
+            f"the cells of '{name}' are in another file, and such storage is not followed. Copy the array into this "
+            "file."
         )
 
 

@@ -13,7 +13,7 @@ MEMORY, SECONDS = "LPJT_READ_MEMORY", "LPJT_READ_SECONDS"
 #: Memory is limited to this many times the size of the file, but never to less than `MIN_MEMORY` bytes.
 MEMORY_FACTOR, MIN_MEMORY = 100, 2 * GIB
 
-#: Time is limited to this many seconds, and as many more per MiB of the file; workbooks are the slowest, at 2 s per MiB.
+#: Time is limited to this many seconds, and so many more per MiB of the file; workbooks are the slowest to read.
 MIN_SECONDS, SECONDS_PER_MIB = 120.0, 20.0
 
 #: Widest sparse matrix that is read. A vector over its columns, as every fit has, takes half a GiB.
@@ -44,8 +44,8 @@ class Limits:
     def seconds_words(self) -> str:
         """The limit of time and how to raise it."""
         return (
-            f"the {self.seconds:.0f} s that reading this file may take. It may be damaged, or made to stall readers; if "
-            f"you trust it, allow more: {SECONDS}=<seconds> in the environment."
+            f"the {self.seconds:.0f} s that reading this file may take. It may be damaged, or made to stall readers; "
+            f"if you trust it, allow more: {SECONDS}=<seconds> in the environment."
         )
 
 

@@ -17,8 +17,8 @@ def check_ordinary(path: str | os.PathLike[str]) -> int:
     """Size in bytes of an ordinary file that may be read; anything else is refused without being opened."""
     try:
         found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        raise RefusedError("no such file. Check the path.") from None
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise RefusedError("no such file. Check the path.") from error
     except (OSError, ValueError) as error:  # a loop of links, a name too long or with a zero byte, a closed directory
         reason = getattr(error, "strerror", None) or str(error)
         raise RefusedError(f"cannot be opened ({reason}). Check the path and its permissions.") from None

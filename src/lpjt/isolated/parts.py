@@ -1,4 +1,4 @@
-"""What a child process hands back: arrays as npy files, and one JSON file that says what they are. Nothing is pickled."""
+"""What a child hands back: arrays as npy files, and one JSON file that says what they are. Nothing is pickled."""
 
 import json
 from collections.abc import Mapping

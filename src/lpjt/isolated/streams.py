@@ -5,7 +5,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from lpjt.isolated.limits import Limits
 from lpjt.isolated.parts import RefusedError, UnreadableError
@@ -13,18 +13,17 @@ from lpjt.isolated.parts import RefusedError, UnreadableError
 _BLOCK = 2**20  # bytes read together
 
 
-def open_stream(path: Path) -> BinaryIO:
-    """The bytes of a file, decompressed if its name ends in .gz."""
-    compressed: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    stream: BinaryIO = compressed(path, "rb")
-    return stream
+def blocks(path: Path, limits: Limits, *, compressed: bool | None = None) -> Iterator[bytes]:
+    """The bytes of a file block by block; an error once they exceed the limit, whatever the file announces.
 
-
-def blocks(path: Path, limits: Limits) -> Iterator[bytes]:
-    """The bytes of a file block by block; an error once they exceed the limit, whatever the file announces."""
+    They are decompressed if `compressed`, which is told by the name (.gz) if it is None.
+    """
     total = 0
+    if compressed is None:
+        compressed = path.suffix.lower() == ".gz"
+    opener: Any = gzip.open if compressed else open
     try:
-        with open_stream(path) as stream:
+        with opener(path, "rb") as stream:
             while block := stream.read(_BLOCK):
                 total += len(block)
                 limits.refuse_bytes(total, "its content exceeds")
