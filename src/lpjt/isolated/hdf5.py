@@ -55,15 +55,9 @@ def _items(group: Any, h5py: Any, *, deep: bool, prefix: str = "", seen: set[Any
             raise RefusedError(
                 f"it has more than {_MAX_ITEMS:,} groups and arrays. Save the features in one of its own."
             )
-        link = group.get(name, getlink=True)
-        if isinstance(link, h5py.ExternalLink):
-            raise RefusedError(
-                f"'{prefix}{name}' is a link to another file ({link.filename!r}), and such links are not followed. "
-                "Copy the array into this file."
-            )
-        item = group.get(name)
+        item = _open_link(group, name, prefix, h5py)
         if item is None:
-            continue  # a soft link that leads nowhere
+            continue
         address = h5py.h5o.get_info(item.id).addr
         if isinstance(item, h5py.Dataset):
             _refuse_storage(item, prefix + name)
@@ -73,6 +67,24 @@ def _items(group: Any, h5py: Any, *, deep: bool, prefix: str = "", seen: set[Any
         yield prefix + name, item
         if deep and isinstance(item, h5py.Group):
             yield from _items(item, h5py, deep=True, prefix=f"{prefix}{name}/", seen=seen)
+
+
+def _open_link(group: Any, name: str, prefix: str, h5py: Any) -> Any:
+    """The item of a name; None for a link that leads nowhere, an error for one that leads out of the file."""
+    link = group.get(name, getlink=True)
+    where = link.filename if isinstance(link, h5py.ExternalLink) else None
+    if isinstance(link, h5py.SoftLink):
+        try:
+            item = group[name]
+        except (KeyError, OSError, RuntimeError):
+            return None
+        where = item.file.filename if item.file.filename != group.file.filename else None
+    if where is not None:
+        raise RefusedError(
+            f"'{prefix}{name}' is a link to another file ({where!r}), and such links are not followed. Copy the array "
+            "into this file."
+        )
+    return group[name]
 
 
 def _refuse_storage(item: Any, name: str) -> None:

@@ -16,6 +16,9 @@ _QUERY = re.compile(rb"\sqid:[0-9]+")
 
 def read_svmlight(path: Path, limits: Limits) -> Answer:
     """Rows as CSR and their labels. The index of a feature in the file is its column, so column 0 may be empty."""
+    if path.suffix.lower() == ".gz":
+        for _ in blocks(path, limits):  # a bomb is found before anything is parsed
+            pass
     labels: list[np.ndarray] = []
     counts: list[np.ndarray] = []
     indices: list[np.ndarray] = []

@@ -25,16 +25,16 @@ from attack.part import Outcome, Part
 from lpjt.isolated import process
 
 #: Limits of a child here; those in use are wider.
-MEMORY_GIB, SECONDS = 0.5, 20
+MEMORY_GIB, SECONDS = 0.25, 20
 
 #: Address space of the worker itself beyond what it has after its imports, in bytes.
 _WORKER_MEMORY = 4 * 2**30
 
-#: One case in so many is read as in use, by a new interpreter.
-FRESH_EVERY = 100
+#: One case in so many is read as in use, by a new interpreter; a prime, so that every format has its turn.
+FRESH_EVERY = 101
 
-#: One case in so many is a bomb, a link, or something that is no ordinary file.
-_ODD_EVERY = 25
+#: One case in so many is a bomb, a link, or something that is no ordinary file; a prime too.
+_ODD_EVERY = 53
 
 _FRESH = process.run_child
 

@@ -32,7 +32,7 @@ def judge(group: str, read: Callable[[Path], object], path: Path, temporary: Pat
         found = read(path)
     except (FileError, ModelFileError) as error:
         wrong = _wrong_words(str(error), path)
-        outcome = Outcome("failed" if wrong else "refused", wrong, group)
+        outcome = Outcome("failed" if wrong else "refused", wrong or _label(str(error)), group)
     except PredictedError as error:
         outcome = Outcome("refused", f"predict: {error}", group)
     except Exception as error:
@@ -45,6 +45,12 @@ def judge(group: str, read: Callable[[Path], object], path: Path, temporary: Pat
     if before and path.read_bytes() != before:
         return Outcome("failed", "the input was changed", group)
     return outcome
+
+
+def _label(message: str) -> str:
+    """What ended a child, to count by; nothing of ordinary refusals."""
+    words = {"it crashed the library": "crash", "takes more memory than": "memory", "takes longer than": "time"}
+    return next((label for word, label in words.items() if word in message), "")
 
 
 def _wrong_words(message: str, path: Path) -> str:

@@ -20,7 +20,7 @@ from attack.files.seeds import FORMATS, Rng, _as_mat_7_3
 from lpjt.files import read_domain
 from lpjt.saving import ModelFileError
 
-_BOMB = 3 * 2**28  # bytes that a bomb unpacks to, more than a child of the attack may take
+_BOMB = 3 * 2**27  # bytes that a bomb unpacks to, more than a child of the attack may take
 
 Case = tuple[str, Callable[[Path], object], Path]
 
