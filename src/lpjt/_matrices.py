@@ -123,6 +123,9 @@ def check_structure(X: Any, where: str) -> None:
         return
     try:
         if X.format in ("csr", "csc", "bsr"):
+            # scipy does not look at pointers that end in 0, and reads what lies between them all the same.
+            if (X.indptr[1:] < X.indptr[:-1]).any():
+                raise ValueError("indptr must be a non-decreasing sequence")
             X.check_format(full_check=True)
         elif X.format == "coo":
             for name, size, index in zip(("row", "column"), X.shape, X.coords, strict=True):

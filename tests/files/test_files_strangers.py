@@ -43,6 +43,7 @@ BAD_PARTS = [
     ([0, 1, 2], [0, 1, 2, 10**6]),
     ([0, 1, 2], [1, 1, 2, 3]),
     ([0, 1], [0, 1, 2, 3]),
+    ([0, 1, 2], [0, 10**6, -5, 0]),  # as if there were no entries: scipy's own check lets it pass
 ]
 
 

@@ -155,7 +155,7 @@ def check_matrix(X: Any, *, path: Path, names: Sequence[str] | None = None) -> A
     if X.ndim != 2:
         raise FileError(f"{path}: the array has shape {X.shape}. It must have two dimensions, rows and columns.")
     if 0 in X.shape:
-        raise FileError(f"{path}: no data ({X.shape[0]} rows, {X.shape[1]} feature columns).")
+        raise FileError(f"{path}: no data ({X.shape[0]} rows, {X.shape[1]} feature columns). Give some of both.")
     if X.dtype.kind not in "biuf":
         raise FileError(f"{path}: the cells are of type {X.dtype}. They must be real numbers.")
     if X.dtype.kind == "f" and not np.isfinite(X.data if sparse.issparse(X) else X).all():

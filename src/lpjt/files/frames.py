@@ -220,7 +220,7 @@ def _text_label(frame: "DataFrame", options: ReadOptions) -> str | None:
 def _cells(frame: "DataFrame", path: Path) -> tuple["DataFrame", tuple[str, ...]]:
     """The columns as they are; a column of lists as that many columns."""
     if frame.shape[1] == 0:
-        raise FileError(f"{path}: no data ({len(frame)} rows, 0 feature columns).")
+        raise FileError(f"{path}: no data ({len(frame)} rows, 0 feature columns). Give some of both.")
     parts: list[Any] = []
     for name in frame if not all(_is_scalar(frame[name]) for name in frame) else ():
         if _is_scalar(frame[name]):

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -77,9 +78,14 @@ def _wrong_arrays(found: object) -> str:
     return "" if found is not None else "nothing was read"
 
 
-def _wrong_matrix(X: object) -> str:
+def _wrong_matrix(X: Any) -> str:
     if sparse.issparse(X):
-        X.check_format(full_check=True)
+        try:
+            X.check_format(full_check=True)
+        except ValueError as error:
+            return f"an invalid sparse matrix: {error}"
+        if (np.diff(X.indptr) < 0).any():
+            return "an invalid sparse matrix: pointers that decrease"
         values, shape = X.data, X.shape
     else:
         values, shape = np.asarray(X), np.shape(X)

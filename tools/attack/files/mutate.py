@@ -33,7 +33,7 @@ def _place(data: bytearray, rng: Rng) -> int:
     """A place, often near an end, where headers and directories are."""
     if not data:
         return 0
-    near = int(min(len(data), 1 + rng.integers(1, 600)))
+    near = min(len(data), 1 + int(rng.integers(1, 600)))
     draw = rng.random()
     if draw < 0.3:
         return int(rng.integers(near))

@@ -106,7 +106,8 @@ def _bad_sparse_npz(rng: Rng) -> bytes:
         data, parts = np.tile(data[:5], (len(indptr), 1)), {"offsets": indptr}
     elif kind == "bsr":
         data = data[:, None, None]
-    return _written(lambda f: np.savez(f, format=np.array(kind.encode()), shape=np.array(shape), data=data, **parts))
+    arrays: dict[str, Any] = {"format": np.array(kind.encode()), "shape": np.array(shape), "data": data, **parts}
+    return _written(lambda f: np.savez(f, **arrays))
 
 
 def _bad_sparse_mat(rng: Rng) -> bytes:
