@@ -74,7 +74,7 @@ def sniff(path: Path, options: ReadOptions) -> Layout:
     encoding = _encoding(path, options.encoding)
     lines = _first_lines(path, encoding)
     if not lines or not lines[0].strip():
-        raise FileError(f"{path}: the first line is blank. It must be a header or the first row.")
+        raise FileError(f"{path}: the first line is blank. It must be a header or the first row: remove it.")
     sep = _separator(path, lines, options.sep)
     rows = [next(csv.reader([line], delimiter=sep), []) for line in lines if line.strip()]
     if options.decimal is not None and len(options.decimal) != 1:

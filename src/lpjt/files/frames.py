@@ -24,6 +24,7 @@ from lpjt.files.domain import (
     find_name,
     normalize_name,
     quote_names,
+    shown,
 )
 from lpjt.isolated import read_isolated
 
@@ -150,7 +151,9 @@ def _weights(column: "Series", path: Path) -> np.ndarray:
     bad = np.flatnonzero(~(weights >= 0))
     if len(bad) or not weights.any():
         where = f"{column.iloc[bad[0]]} in row {bad[0]} (counted from 0)" if len(bad) else "nothing but zeros"
-        raise FileError(f"{path}: column '{column.name}' has {where}. Weights are numbers of 0 or more, not all 0.")
+        raise FileError(
+            f"{path}: column '{shown(column.name)}' has {where}. Weights are numbers of 0 or more, not all 0."
+        )
     return weights
 
 
@@ -258,8 +261,10 @@ def _stack_lists(column: "Series", path: Path) -> np.ndarray:
     """A column of lists as a matrix, (n_rows, length of a list)."""
     try:
         return np.vstack(column.to_list())
-    except ValueError as error:
-        raise FileError(f"{path}: the lists in column '{column.name}' differ in length.") from error
+    except (ValueError, TypeError) as error:
+        raise FileError(
+            f"{path}: the lists in column '{shown(column.name)}' differ in length. Give lists of one length."
+        ) from error
 
 
 def _example(column: "Series") -> str:
@@ -269,7 +274,7 @@ def _example(column: "Series") -> str:
         ((i, cell) for i, cell in cells if cell == cell and not _WHOLE_OR_FRACTION.fullmatch(str(cell))),
         (0, column.iloc[0]),
     )
-    return f"'{str(cell)[:40]}' in row {row}"
+    return f"'{shown(cell)[:40]}' in row {row}"
 
 
 def _is_numeric(column: "Series") -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lpjt.files import arrays, delimited, frames, workbooks
-from lpjt.files.domain import FileDomain, FileError, ReadOptions
+from lpjt.files.domain import FileDomain, FileError, ReadOptions, shown
 from lpjt.isolated import RefusedError, check_ordinary
 
 TABLES = {
@@ -108,7 +108,7 @@ def _one_sentence_errors(path: Path, kind: str, options: ReadOptions) -> Iterato
             "e.g. --encoding cp1252 (Windows, western Europe) or latin-1, or save it in UTF-8."
         ) from error
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = shown(" ".join(str(error).split())) or type(error).__name__
         raise FileError(
             f"{path}: cannot be read as {kind[1:]} ({reason[:160]}). It may be truncated, or its "
             "suffix may be wrong: write it again, or correct the suffix."

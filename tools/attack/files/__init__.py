@@ -31,7 +31,7 @@ MEMORY_GIB, SECONDS = 0.25, 20
 _WORKER_MEMORY = 4 * 2**30
 
 #: One case in so many is read as in use, by a new interpreter; a prime, so that every format has its turn.
-FRESH_EVERY = 101
+FRESH_EVERY = 503
 
 #: One case in so many is a bomb, a link, or something that is no ordinary file; a prime too.
 _ODD_EVERY = 53

@@ -28,7 +28,7 @@ Case = tuple[str, Callable[[Path], object], Path]
 def make(number: int, place: Path, rng: Rng) -> Case:
     """One case, by turns; fewer bombs, which take seconds to make."""
     makers = (_bomb, _link, _no_file, _no_file, _link, _no_file, _no_file, _no_file)
-    return makers[number % 8](number // 8 if number % 8 == 0 else number, place, rng)
+    return makers[number % 8](number // 8, place, rng)
 
 
 def _must_refuse(path: Path) -> object:
@@ -146,7 +146,7 @@ def _link(number: int, place: Path, rng: Rng) -> Case:
     (place / "secret.bin").write_bytes(bytes(8 * 24))
 
     def write(content: Any) -> None:
-        kind = number % 4
+        kind = int(rng.integers(4))
         if kind == 0:
             content["X"] = h5py.ExternalLink(str(secret), "X")
         elif kind == 1:
@@ -165,7 +165,7 @@ def _link(number: int, place: Path, rng: Rng) -> Case:
 def _no_file(number: int, place: Path, rng: Rng) -> Case:
     suffix = str(rng.choice([".csv", ".npz", ".mat", ".parquet", ".xlsx", ".svmlight", ".npy", ".lpjt", ".csv.gz"]))
     path = place / f"odd{suffix}"
-    kind = number % 10
+    kind = int(rng.integers(10))
     if kind == 0:
         path.mkdir()
     elif kind == 1:
