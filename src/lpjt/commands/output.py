@@ -27,6 +27,13 @@ def one_line_errors() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             yield
+    except MemoryError as error:
+        reason = " ".join(str(error).split())
+        print(
+            f"lpjt: there is not enough memory ({reason or 'MemoryError'}). Give fewer rows or columns.",
+            file=sys.stderr,
+        )
+        raise typer.Exit(2) from error
     except (ValueError, ImportError, OSError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         print(f"lpjt: {reason}", file=sys.stderr)

@@ -106,6 +106,7 @@ def run_child(request: Mapping[str, Any]) -> int | None:
                 return None
             finally:
                 child.kill()  # also after Ctrl-C; nothing happens if it has ended
+                child.wait()
             return child.returncode
 
 

@@ -78,4 +78,4 @@ def _prepare() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (in_use + _WORKER_MEMORY, hard))
 
 
-PART = Part("files", "Files", cases=100_000, slice=200, run=run, seconds=60.0)
+PART = Part("files", "Files", cases=100_000, slice=200, run=run, seconds=300.0)

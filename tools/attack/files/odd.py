@@ -4,7 +4,9 @@ import gzip
 import io
 import os
 import socket
+import struct
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,22 +15,22 @@ import h5py
 import numpy as np
 import pyarrow
 import pyarrow.parquet
-from scipy import io as scipy_io
 
 import lpjt
 from attack.files.seeds import FORMATS, Rng, _as_mat_7_3
 from lpjt.files import read_domain
 from lpjt.saving import ModelFileError
 
-_BOMB = 3 * 2**27  # bytes that a bomb unpacks to, more than a child of the attack may take
+_BOMB = 9 * 2**25  # bytes that a bomb unpacks to, more than a child of the attack may take
 
 Case = tuple[str, Callable[[Path], object], Path]
 
 
 def make(number: int, place: Path, rng: Rng) -> Case:
     """One case, by turns; fewer bombs, which take seconds to make."""
-    makers = (_bomb, _link, _no_file, _no_file, _link, _no_file, _no_file, _no_file)
-    return makers[number % 8](number // 8, place, rng)
+    if number % 16 == 0:
+        return _bomb(number // 16, place, rng)
+    return (_link, _no_file, _no_file)[number % 3](number, place, rng)
 
 
 def _must_refuse(path: Path) -> object:
@@ -88,8 +90,14 @@ def _svmlight_bomb(path: Path, rng: Rng) -> None:
 
 
 def _mat_bomb(path: Path, rng: Rng) -> None:
-    """.mat of zeros."""
-    scipy_io.savemat(path, {"X": np.zeros((_BOMB // 800, 100))}, do_compression=True)
+    """.mat of zeros, compressed piece by piece."""
+    packer = zlib.compressobj(1)
+    # Flags (doubles), sizes, the name X, and then the cells.
+    parts = (6, 8, 6, 0, 5, 8, _BOMB // 8, 1, 0x10001, ord("X"), 9, _BOMB)
+    packed = packer.compress(struct.pack("<14I", 14, 4 * len(parts) + _BOMB, *parts))
+    packed += b"".join(packer.compress(bytes(2**24)) for _ in range(_BOMB // 2**24)) + packer.flush()
+    start = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
+    path.write_bytes(start + struct.pack("<II", 15, len(packed)) + packed)
 
 
 def _hdf5_bomb(path: Path, rng: Rng) -> None:
