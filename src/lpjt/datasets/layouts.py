@@ -106,8 +106,17 @@ def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
         raise DataError(
             f"{path}: no array {missing[0]} (found: {_listed(arrays)}). Get the file again; it has {', '.join(names)}."
         )
+    for rows, labels in zip(names[:2], names[2:], strict=True):
+        _check_pair(path, rows, labels, arrays)
     X = np.vstack([arrays[name].reshape(len(arrays[name]), -1) for name in names[:2]])
     return X, np.concatenate([arrays[name].ravel() for name in names[2:]]).astype(np.int64)
+
+
+def _check_pair(path: Path, rows: str, labels: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Refuse rows and labels of different numbers."""
+    n_rows, n_labels = (len(arrays[rows]) if arrays[rows].ndim else 0), arrays[labels].size
+    if n_rows != n_labels:
+        raise DataError(f"{path}: {n_labels} labels in {labels}, but {n_rows} rows in {rows}. Get the file again.")
 
 
 def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
@@ -120,6 +129,8 @@ def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
             f"{path}: no array {missing[0]} (found: {_listed(arrays)}). Get the file again; it has S, T, Ttest and "
             "their labels."
         )
+    for name in names:
+        _check_pair(path, name, f"{name}_Label", arrays)
     X = np.vstack([arrays[name] for name in names])
     return X, np.concatenate([arrays[f"{name}_Label"].ravel() for name in names]).astype(np.int64)
 

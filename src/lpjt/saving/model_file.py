@@ -118,9 +118,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             words = str(error) if str(path) in str(error) else f"{path}: {error} Copy or save the file again."
             raise ModelFileError(words) from error
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-            raise ModelFileError(
-                f"{path}: its values are not those of a model ({error}). Copy or save it again."
-            ) from error
+            reason = " ".join(str(error).split())[:160]
+            words = f"its values are not those of a model ({reason}). Copy or save it again."
+            raise ModelFileError(f"{path}: {words}") from error
         archive.check_all_used()
     if decoder.classes & OF_SKLEARN:
         _check_sklearn(str(archive.head["versions"].get("scikit-learn")), path)
