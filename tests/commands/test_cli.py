@@ -138,6 +138,17 @@ def test_what_cannot_be_used_gets_one_line_and_no_file(lpjt, blobs, monkeypatch,
     assert sorted(os.listdir()) == before
 
 
+def test_a_lack_of_memory_gets_one_line(lpjt, blobs, monkeypatch):
+    folder, _ = blobs
+
+    def exhaust(*args, **kwargs):
+        raise MemoryError("Unable to allocate 6.9 GiB")
+
+    monkeypatch.setattr("lpjt.commands.adapt.read_inputs", exhaust)
+    result = lpjt("adapt", folder / "source.csv", folder / "target.csv", "-o", folder / "labels.csv")
+    assert "there is not enough memory (Unable to allocate 6.9 GiB). Give fewer rows" in one_line(result)
+
+
 @pytest.mark.parametrize(
     ("output", "words"),
     [

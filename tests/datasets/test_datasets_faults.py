@@ -98,6 +98,14 @@ def test_hdf5_without_the_groups_or_truncated_is_named(root):
     assert f"{path}: cannot be read as HDF5" in error_of("usps-full", "USPS")
 
 
+def test_rows_and_labels_of_different_numbers_are_named(root):
+    path = folder(root, "usps-full") / "usps.h5"
+    with h5py.File(path, "w") as file:
+        for name, n_labels in (("train", 3), ("test", 2)):
+            file[f"{name}/data"], file[f"{name}/target"] = np.zeros((3, 256)), np.zeros(n_labels)
+    assert "2 labels in test/target, but 3 rows in test/data. Get the file again." in error_of("usps-full", "USPS")
+
+
 def test_features_without_labels_or_with_fractions_are_named(root, monkeypatch):
     shrink(monkeypatch, "office-home", 130, (12,))
     X, _ = rows_of(130, 12, 65)

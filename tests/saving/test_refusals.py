@@ -67,6 +67,18 @@ def with_array(path, name, data):
     return path
 
 
+def _with_key(value, key):
+    """The dicts of a tree that have a key."""
+    if isinstance(value, dict):
+        if key in value:
+            yield value
+        for part in value.values():
+            yield from _with_key(part, key)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _with_key(part, key)
+
+
 def refusal(path):
     with pytest.raises(ModelFileError) as caught:
         lpjt.load(path)
@@ -218,6 +230,54 @@ def test_kinds_that_do_not_exist_are_refused(path):
         refusal(forged(path, change))
 
 
+def test_keys_of_one_hash_are_refused(path):
+    """Multiples of the modulus of Python's hash; a hundred thousand of them would take minutes."""
+    keys = [[(2**61 - 1) * i, 0] for i in range(1, 100_001)]
+
+    def change(tree):
+        tree["model"]["object"][1]["random_state"] = {"dict": keys}
+
+    assert "more than 10,000 keys that are not texts" in refusal(forged(path, change))
+
+
+@pytest.mark.parametrize("name", ["_intercept_", "_dual_coef_", "support_", "_n_support"])
+def test_parts_of_a_machine_that_disagree_are_refused(name, path):
+    """Compiled code reads as many intercepts and coefficients as the classes need, whatever there is."""
+    contents = members(path)
+    tree = json.loads(contents["model.json"])
+    state = next(_with_key(tree, "_n_support"))
+    array = state[name]["array"]
+    found = np.load(io.BytesIO(contents[f"{array}.npy"]))
+    changed = np.full_like(found, 10**6) if name == "support_" else found[:-1]
+    file = io.BytesIO()
+    np.save(file, changed)
+    with_array(path, array, file.getvalue())
+
+    def agree(tree):
+        tree["arrays"][array]["shape"] = list(changed.shape)
+
+    assert "support vectors" in refusal(forged(path, agree))
+
+
+@pytest.mark.timeout(30)
+def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "fifo.lpjt")
+    assert "this is a FIFO, not an ordinary file" in refusal(tmp_path / "fifo.lpjt")
+    (tmp_path / "zero.lpjt").symlink_to("/dev/zero")
+    assert "this is a device" in refusal(tmp_path / "zero.lpjt")
+    assert "File name too long" in refusal(tmp_path / ("n" * 300))
+
+
+def test_versions_that_are_none_are_refused(path):
+    assert "'versions' in model.json" in refusal(forged(path, lambda tree: tree.update(versions=[1])))
+
+
+def test_a_header_that_is_none_is_refused(path):
+    contents = members(path)
+    damaged = contents["a0.npy"].replace(b"'descr'", b"(((((((")
+    assert "another shape or type" in refusal(with_array(path, "a0", damaged))
+
+
 def test_deep_nesting_is_refused(path):
     def change(tree):
         tree["model"] = "DEEP"
@@ -259,18 +319,8 @@ def test_support_vectors_that_disagree_are_refused(path):
     tree = json.loads(contents["model.json"])
     assert "_n_support" in json.dumps(tree)
 
-    def find(value):
-        if isinstance(value, dict):
-            if "_n_support" in value:
-                yield value
-            for part in value.values():
-                yield from find(part)
-        elif isinstance(value, list):
-            for part in value:
-                yield from find(part)
-
     def change(tree):
-        for state in find(tree):
+        for state in _with_key(tree, "_n_support"):
             state["_n_support"] = state["support_"]
 
     assert "support vectors" in refusal(forged(path, change))

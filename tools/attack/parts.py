@@ -7,6 +7,7 @@ from attack.part import Part
 #: In the order of the table. A part is the variable PART of its module.
 MODULES: dict[str, str] = {
     "fits": "attack.fits",
+    "files": "attack.files",
     "kills": "attack.kills",
     "load": "attack.load",
 }

@@ -1,16 +1,26 @@
 """Readers of layouts that `lpjt.files` does not read: idx, HDF5, csv without names, the CDLS demonstration."""
 
-import gzip
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy import io
 
 from lpjt.datasets.records import DataError
 from lpjt.files import FileError, read_domain
+from lpjt.files.arrays import mat_kind
+from lpjt.isolated import (
+    Answer,
+    RefusedError,
+    UnreadableError,
+    check_ordinary,
+    check_stream,
+    limits_for,
+    read_isolated,
+)
+from lpjt.isolated.streams import blocks
 
 _MATRICES = (
     "x",
@@ -32,13 +42,11 @@ _IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0
 
 def read_idx(path: Path) -> np.ndarray:
     """Array of an idx file, compressed or not: two zero bytes, type, number of sizes, sizes (big endian), cells."""
-    with open(path, "rb") as file:
-        compressed = file.read(2) == b"\x1f\x8b"
-    try:
-        with gzip.open(path, "rb") if compressed else open(path, "rb") as file:
-            content = file.read()
-    except (EOFError, OSError) as error:
-        raise DataError(f"{path}: cannot be decompressed ({error}). It may be truncated: fetch it again.") from error
+    with _data_errors(path, "decompressed"):
+        limits = limits_for(check_ordinary(path))
+        with open(path, "rb") as file:
+            compressed = file.read(2) == b"\x1f\x8b"
+        content = b"".join(blocks(path, limits, compressed=compressed))
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES:
         raise DataError(
             f"{path}: not an idx file (it begins with {content[:4].hex(' ') or 'nothing'}). Fetch it again."
@@ -67,23 +75,26 @@ def read_idx_pairs(paths: Iterable[Path]) -> tuple[np.ndarray, np.ndarray]:
 
 def read_hdf5(path: Path) -> dict[str, np.ndarray]:
     """Numeric arrays of an HDF5 file by path, such as train/data; arrays of MATLAB are transposed to its order."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise ImportError(f"`h5py` is needed to read {path}. Install it with `pip install 'lpjt[hdf5]'`.") from error
-    arrays: dict[str, np.ndarray] = {}
+    if find_spec("h5py") is None:
+        raise ImportError(f"`h5py` is needed to read {path}. Install it with `pip install 'lpjt[hdf5]'`.")
+    with _data_errors(path, "read as HDF5"):
+        return _numeric(read_isolated(path, "hdf5"))
 
-    def keep(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf" and not name.startswith("#"):
-            arrays[name] = item[()].T if "MATLAB_class" in item.attrs else item[()]
 
+@contextmanager
+def _data_errors(path: Path, done: str) -> Iterator[None]:
+    """Turn refusals, and what parsers say of a broken file, into errors that name the file and the remedy."""
     try:
-        with h5py.File(path, "r") as file:
-            file.visititems(keep)
-    except OSError as error:
+        yield
+    except RefusedError as error:
+        raise DataError(f"{path}: {error}") from error
+    except (UnreadableError, OSError) as error:
         reason = " ".join(str(error).split())[:160]
-        raise DataError(f"{path}: cannot be read as HDF5 ({reason}). It may be truncated: fetch it again.") from error
-    return arrays
+        raise DataError(f"{path}: cannot be {done} ({reason}). It may be truncated: fetch it again.") from error
+
+
+def _numeric(answer: Answer) -> dict[str, np.ndarray]:
+    return {k: v for k, v in answer.values.items() if isinstance(v, np.ndarray) and v.dtype.kind in "biuf"}
 
 
 def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -93,10 +104,19 @@ def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(
-            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). The file must have {', '.join(names)}."
+            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). Get the file again; it has {', '.join(names)}."
         )
+    for rows, labels in zip(names[:2], names[2:], strict=True):
+        _check_pair(path, rows, labels, arrays)
     X = np.vstack([arrays[name].reshape(len(arrays[name]), -1) for name in names[:2]])
     return X, np.concatenate([arrays[name].ravel() for name in names[2:]]).astype(np.int64)
+
+
+def _check_pair(path: Path, rows: str, labels: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Refuse rows and labels of different numbers."""
+    n_rows, n_labels = (len(arrays[rows]) if arrays[rows].ndim else 0), arrays[labels].size
+    if n_rows != n_labels:
+        raise DataError(f"{path}: {n_labels} labels in {labels}, but {n_rows} rows in {rows}. Get the file again.")
 
 
 def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
@@ -106,23 +126,21 @@ def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
     missing = [name for part in names for name in (part, f"{part}_Label") if name not in arrays]
     if missing:
         raise DataError(
-            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). It must have S, T, Ttest and their labels."
+            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). Get the file again; it has S, T, Ttest and "
+            "their labels."
         )
+    for name in names:
+        _check_pair(path, name, f"{name}_Label", arrays)
     X = np.vstack([arrays[name] for name in names])
     return X, np.concatenate([arrays[f"{name}_Label"].ravel() for name in names]).astype(np.int64)
 
 
 def read_mat(path: Path) -> dict[str, np.ndarray]:
     """Numeric arrays of a MATLAB file of version 5 or 7.3."""
-    try:
-        arrays = io.loadmat(path)
-    except NotImplementedError:
-        return read_hdf5(path)
-    # The parser raises many types of errors on broken files.
-    except Exception as error:
-        reason = " ".join(str(error).split())[:160] or type(error).__name__
-        raise DataError(f"{path}: cannot be read as mat ({reason}). It may be truncated: fetch it again.") from error
-    return {k: v for k, v in arrays.items() if isinstance(v, np.ndarray) and v.dtype.kind in "biuf"}
+    with _data_errors(path, "read as mat"):
+        check_ordinary(path)
+        kind = mat_kind(path)
+        return read_hdf5(path) if kind == "mat-7.3" else _numeric(read_isolated(path, kind))
 
 
 def read_features(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -166,6 +184,8 @@ def _features_of(arrays: Mapping[str, np.ndarray], path: Path) -> tuple[np.ndarr
 
 def _bare_numbers(path: Path) -> int | None:
     """Number of header lines, 0 or 1, of a csv file whose columns have no names; None if they have names."""
+    with _data_errors(path, "read as csv"):
+        check_stream(path, limits_for(check_ordinary(path)))
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         cells = file.readline().split(",")
     try:

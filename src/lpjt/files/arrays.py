@@ -1,11 +1,12 @@
 """Readers of files that hold arrays: npz, npy, mat, svmlight."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import io, sparse
+from scipy import sparse
 
 from lpjt._matrices import check_structure
 from lpjt.files.domain import (
@@ -21,6 +22,9 @@ from lpjt.files.domain import (
     normalize_name,
     quote_names,
 )
+from lpjt.isolated import MAX_COLUMNS, Other, SparseParts, limits_for, read_isolated
+from lpjt.isolated.npy import check_npy
+from lpjt.isolated.parts import Value
 
 MATRIX_NAMES = (
     "x", "fts", "feas", "fea", "feat", "feats", "feature", "features", "data", "embedding", "embeddings",
@@ -35,6 +39,9 @@ _SHORT = {
 
 def read_npy(path: Path, options: ReadOptions) -> FileDomain:
     """Read the single matrix of an npy file; its rows are samples."""
+    with open(path, "rb") as file:
+        if check_npy(file, path.stat().st_size).hasobject:
+            raise FileError(_pickled(path, "the array"))
     X = np.load(path, mmap_mode="r", allow_pickle=False)
     if options.label is not None:
         raise FileError(
@@ -45,93 +52,90 @@ def read_npy(path: Path, options: ReadOptions) -> FileDomain:
 
 def read_npz(path: Path, options: ReadOptions) -> FileDomain:
     """Read the arrays of an npz file, or a matrix written by ``scipy.sparse.save_npz``."""
-    with np.load(path, allow_pickle=False) as members:
-        if {"format", "shape", "data"} <= set(members.files):
-            X = _checked(sparse.load_npz(path), path).tocsr()
-            return FileDomain(path=path, kind="npz", X=check_matrix(X, path=path))
-        arrays = {key: _member(members, key, path) for key in members.files}
-    return _to_domain({key: value for key, value in arrays.items() if value is not None}, path, "npz", options)
+    values = read_isolated(path, "npz").values
+    if isinstance(values.get(""), SparseParts):
+        X = build_sparse(values[""], path).tocsr()
+        return FileDomain(path=path, kind="npz", X=check_matrix(X, path=path))
+    for key, value in values.items():
+        named = normalize_name(key) in {*MATRIX_NAMES, *LABEL_NAMES, *ID_NAMES} or key == options.label
+        if isinstance(value, Other) and value.what == "pickled" and named:
+            raise FileError(_pickled(path, f"'{key}'"))
+    return _to_domain(_arrays(values, path), path, "npz", options)
 
 
-def _member(members: Mapping[str, Any], key: str, path: Path) -> np.ndarray | None:
-    """One array. A pickled member is refused if its name marks it as features, labels or ids, and ignored otherwise."""
-    try:
-        return members[key]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        if normalize_name(key) not in {*MATRIX_NAMES, *LABEL_NAMES, *ID_NAMES}:
-            return None
-        raise FileError(
-            f"{path}: '{key}' is pickled (dtype object), and pickles are never loaded because they can run code. "
-            f"Save it as a plain array, for example {key}.astype(str)."
-        ) from error
+def _pickled(path: Path, what: str) -> str:
+    return (
+        f"{path}: {what} is pickled (dtype object), and pickles are never loaded because they can run code. "
+        "Save it as a plain array, for example with .astype(str)."
+    )
 
 
 def read_mat(path: Path, options: ReadOptions) -> FileDomain:
     """Read a MATLAB file: version 5 with scipy, version 7.3 with h5py."""
-    try:
-        arrays = io.loadmat(path)
-    except NotImplementedError:
-        arrays = _read_hdf5(path)
-    named = {key: _checked(value, path) for key, value in arrays.items() if not key.startswith(("__", "#"))}
-    kept = {key: _cells_to_strings(value) for key, value in named.items()}
-    return _to_domain(kept, path, "mat", options)
+    return _to_domain(_arrays(read_isolated(path, mat_kind(path)).values, path), path, "mat", options)
 
 
-def _checked(value: Any, path: Path) -> Any:
-    """A value of a file, whose indices do not point outside of it if it is a sparse matrix."""
-    try:
-        check_structure(value, str(path))
-    except ValueError as error:
-        raise FileError(str(error)) from None
-    return value
-
-
-def _cells_to_strings(value: Any) -> Any:
-    """A cell array of strings as an array of strings."""
-    if isinstance(value, np.ndarray) and value.dtype == object and value.size:
-        cells = [np.asarray(cell) for cell in value.ravel()]
-        if all(cell.size == 1 and cell.dtype.kind == "U" for cell in cells):
-            return np.array([cell.item() for cell in cells])
-    return value
-
-
-def _read_hdf5(path: Path) -> dict[str, Any]:
-    """The numeric arrays of a version 7.3 file. HDF5 is row-major, MATLAB column-major: hence ``.T``."""
-    try:
-        import h5py
-    except ImportError as error:
+def mat_kind(path: Path) -> str:
+    """The reader that a MATLAB file needs; an error that says how to get h5py if it is not there."""
+    with open(path, "rb") as file:
+        start = file.read(128)
+    if start[124:126] != b"\0\2":
+        return "mat"
+    if find_spec("h5py") is None:
         raise ImportError(
-            f"`h5py` is needed to read {path} (MATLAB 7.3). Install it with `pip install 'lpjt[hdf5]'`, "
-            "or save the file with -v7."
-        ) from error
-    arrays: dict[str, Any] = {}
-    with h5py.File(path, "r") as file:
-        for key, value in file.items():
-            if isinstance(value, h5py.Dataset) and value.dtype.kind in "biuf":
-                arrays[key] = value[()].T
-            elif "MATLAB_sparse" in value.attrs and "data" in value:
-                parts = value["data"][()], value["ir"][()], value["jc"][()]
-                shape = int(value.attrs["MATLAB_sparse"]), len(parts[2]) - 1
-                arrays[key] = sparse.csc_matrix(parts, shape=shape)
-    return arrays
+            f"`h5py` is needed to read {path} (MATLAB 7.3). Install it with `pip install 'lpjt[hdf5]'`, or save the "
+            "file with -v7."
+        )
+    return "mat-7.3"
+
+
+def _arrays(values: Mapping[str, Value], path: Path) -> dict[str, Any]:
+    """Arrays and sparse matrices by name, without what is neither."""
+    built = {k: build_sparse(v, path) if isinstance(v, SparseParts) else v for k, v in values.items()}
+    return {key: value for key, value in built.items() if not isinstance(value, Other)}
+
+
+def build_sparse(parts: Any, path: Path) -> Any:
+    """The sparse matrix of its parts, refused if they do not fit together or it would be too large."""
+    # A conversion allocates an index per row or column.
+    longest = min(limits_for(path.stat().st_size).memory // 16, MAX_COLUMNS)
+    if len(parts.shape) != 2 or not all(0 <= length <= longest for length in parts.shape):
+        raise FileError(
+            f"{path}: a sparse matrix of shape {parts.shape} cannot be read; it has two sides of at most {longest:,}. "
+            "Leave out the rows and columns without entries."
+        )
+    named = parts.arrays
+    try:
+        if parts.format == "coo":
+            found = sparse.coo_matrix((named["data"], (named["row"], named["col"])), shape=parts.shape)
+        elif parts.format == "dia":
+            found = _build_diagonals(named["data"], named["offsets"], parts.shape)
+        else:
+            build = {"csr": sparse.csr_matrix, "csc": sparse.csc_matrix, "bsr": sparse.bsr_matrix}[parts.format]
+            found = build((named["data"], named["indices"], named["indptr"]), shape=parts.shape)
+        check_structure(found, "its matrix")
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        if str(error).startswith("its matrix is"):
+            raise FileError(f"{path}: {error}") from None
+        raise FileError(f"{path}: its sparse matrix is invalid ({error}). Build and write it again.") from None
+    return found
+
+
+def _build_diagonals(data: np.ndarray, offsets: np.ndarray, shape: tuple[int, int]) -> Any:
+    if offsets.dtype.kind not in "iu" or not all(-shape[0] < offset < shape[1] for offset in offsets.ravel().tolist()):
+        raise ValueError("a diagonal is out of bounds")
+    return sparse.dia_matrix((data, offsets), shape=shape)
 
 
 def read_svmlight(path: Path, options: ReadOptions) -> FileDomain:
     """Read sparse rows. The index of a feature in the file is its column, so column 0 may be empty."""
-    from sklearn.datasets import load_svmlight_file
-
     if options.label is not None and normalize_name(options.label) not in LABEL_NAMES:
         raise FileError(
             f"{path}: an svmlight file has no named columns, so there is no '{options.label}'. Omit --label."
         )
-    # zero_based="auto" would shift a file in which, by chance, no row has feature 0.
-    X, y = load_svmlight_file(str(path), zero_based=True)
-    if X.shape[0] == 0:
-        raise FileError(f"{path}: the file has no rows.")
-    labels = clean_labels(y, name="label", path=path)
-    return FileDomain(path=path, kind="svmlight", X=check_matrix(X.tocsr(), path=path), y=labels, label_name="label")
+    values = read_isolated(path, "svmlight").values
+    X, labels = build_sparse(values["X"], path), clean_labels(values["y"], name="label", path=path)
+    return FileDomain(path=path, kind="svmlight", X=check_matrix(X, path=path), y=labels, label_name="label")
 
 
 def _to_domain(arrays: Mapping[str, Any], path: Path, kind: str, options: ReadOptions) -> FileDomain:

@@ -12,6 +12,7 @@ import numpy as np
 
 from lpjt.files.domain import FileError, ReadOptions
 from lpjt.files.frames import MISSING, RawTable, require_pandas
+from lpjt.isolated import check_stream, limits_for
 
 _SAMPLE = 50  # lines that are looked at
 _COMMA_DECIMAL = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -69,10 +70,11 @@ def sniff(path: Path, options: ReadOptions) -> Layout:
 
     One call may read last year's file with points and this year's with commas, so what is given is not forced on all.
     """
+    check_stream(path, limits_for(path.stat().st_size), options.encoding)
     encoding = _encoding(path, options.encoding)
     lines = _first_lines(path, encoding)
     if not lines or not lines[0].strip():
-        raise FileError(f"{path}: the first line is blank. It must be a header or the first row.")
+        raise FileError(f"{path}: the first line is blank. It must be a header or the first row: remove it.")
     sep = _separator(path, lines, options.sep)
     rows = [next(csv.reader([line], delimiter=sep), []) for line in lines if line.strip()]
     if options.decimal is not None and len(options.decimal) != 1:

@@ -19,7 +19,7 @@ ID_NAMES = (
     "filename", "filenames", "file_name", "path", "paths", "unnamed:_0",
 )  # fmt: skip
 
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)(\.0+)?")
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 _MISSING = {"", "nan", "<na>"}
 
 
@@ -104,25 +104,31 @@ def find_name(name: str, names: Sequence[str], *, what: str, path: Path) -> str:
         return folded[0]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"nearest: {quote_names(near)}" if near else f"found: {quote_names(names)}"
-    raise FileError(f"{path}: no {what} named '{name}' ({hint}).")
+    raise FileError(f"{path}: no {what} named '{name}' ({hint}). Correct the name.")
 
 
 def quote_names(names: Iterable[str], limit: int = 5) -> str:
     """The first names in quotes, joined by commas, and the number of the others."""
     names = list(names)
-    shown = ", ".join(f"'{name}'" for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+    listed = ", ".join(f"'{shown(name)}'" for name in names[:limit])
+    return listed + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def shown(text: object) -> str:
+    """Text of a file as a message shows it: control characters, such as newlines and escapes, as codes."""
+    plain = str(text)
+    return plain if plain.isprintable() else plain.encode("unicode_escape").decode("ascii")
 
 
 def clean_labels(values: Any, *, name: str, path: Path) -> np.ndarray:
     """Labels of one type, whatever the type in the file: whole numbers as int64, others as text, missing as None.
 
     pandas writes a partly labelled column as ``1.0`` and blanks, and a complete one as ``1``; both must give the same
-    labels. ``007`` and ``NA`` stay text.
+    labels. ``007``, ``NA`` and whole numbers beyond 18 digits stay text.
     """
     values = np.asarray(values).ravel()
     if values.dtype.kind in "iu":
-        return values.astype(np.int64)
+        return values.astype(np.int64 if values.max(initial=0) < 2**63 else str)
     texts = np.array(["" if value is None else str(value).strip() for value in decode_text(values)], dtype=str)
     distinct, codes = np.unique(texts, return_inverse=True)
     missing = [text.lower() in _MISSING for text in distinct]
@@ -145,7 +151,7 @@ def _refuse_fractions(labels: list[str], name: str, path: Path) -> None:
         return
     if fraction is not None:
         raise FileError(
-            f"{path}: the labels in '{name}' are fractions, such as {fraction}. Classes must be whole "
+            f"{path}: the labels in '{name}' are fractions, such as {shown(fraction)}. Classes must be whole "
             "numbers or text; name another column with --label."
         )
 
@@ -153,11 +159,13 @@ def _refuse_fractions(labels: list[str], name: str, path: Path) -> None:
 def check_matrix(X: Any, *, path: Path, names: Sequence[str] | None = None) -> Any:
     """Refuse a matrix that no method can use: empty, not 2-D, not real, or with cells that are not finite."""
     if X.ndim != 2:
-        raise FileError(f"{path}: the array has shape {X.shape}. It must have two dimensions, rows and columns.")
+        raise FileError(
+            f"{path}: the array has shape {X.shape}. It must have two dimensions, rows and columns. Save it so."
+        )
     if 0 in X.shape:
-        raise FileError(f"{path}: no data ({X.shape[0]} rows, {X.shape[1]} feature columns).")
+        raise FileError(f"{path}: no data ({X.shape[0]} rows, {X.shape[1]} feature columns). Give some of both.")
     if X.dtype.kind not in "biuf":
-        raise FileError(f"{path}: the cells are of type {X.dtype}. They must be real numbers.")
+        raise FileError(f"{path}: the cells are of type {X.dtype}. They must be real numbers. Save them so.")
     if X.dtype.kind == "f" and not np.isfinite(X.data if sparse.issparse(X) else X).all():
         rows, columns = _not_finite(X)
         column = f"'{names[columns[0]]}'" if names else columns[0]

@@ -1,8 +1,10 @@
 """Files with named columns: which column has the labels, the ids, the weights; and the reader of parquet."""
 
 import re
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +24,9 @@ from lpjt.files.domain import (
     find_name,
     normalize_name,
     quote_names,
+    shown,
 )
+from lpjt.isolated import read_isolated
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -54,7 +58,13 @@ def require_pandas(path: Path) -> ModuleType:
 def open_parquet(path: Path, options: ReadOptions) -> RawTable:
     """Read a parquet file; a column of equally long lists counts as that many feature columns."""
     pandas = require_pandas(path)
-    frame = pandas.read_parquet(path)
+    if find_spec("pyarrow") is None:
+        raise ImportError(f"`pyarrow` is needed to read {path}. Install it with `pip install 'lpjt[cli]'`.")
+    with tempfile.TemporaryDirectory(prefix="lpjt-") as folder:
+        # Arrow's format for exchange, which feather is: what the child has decompressed and checked.
+        checked = Path(folder) / "table.feather"
+        read_isolated(path, "parquet", output=str(checked))
+        frame = pandas.read_feather(checked)
     if frame.index.name is not None:
         frame = frame.reset_index()
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
@@ -79,7 +89,7 @@ def to_domain(raw: RawTable, path: Path, options: ReadOptions) -> FileDomain:
     frame, values_of = raw.frame, raw.values_of
     frame = frame.loc[:, [not (name.startswith("Unnamed:") and frame[name].isna().all()) for name in frame]]
     if len(frame) == 0:
-        raise FileError(f"{path}: no rows below the header ({quote_names(frame.columns)}).")
+        raise FileError(f"{path}: no rows below the header ({quote_names(frame.columns)}). Give at least one row.")
     dropped = [found for found in (fold_name(name, list(frame.columns)) for name in options.drop) if found]
     frame = frame.drop(columns=dropped)
     label = _named_label(frame, path, options)
@@ -141,7 +151,9 @@ def _weights(column: "Series", path: Path) -> np.ndarray:
     bad = np.flatnonzero(~(weights >= 0))
     if len(bad) or not weights.any():
         where = f"{column.iloc[bad[0]]} in row {bad[0]} (counted from 0)" if len(bad) else "nothing but zeros"
-        raise FileError(f"{path}: column '{column.name}' has {where}. Weights are numbers of 0 or more, not all 0.")
+        raise FileError(
+            f"{path}: column '{shown(column.name)}' has {where}. Weights are numbers of 0 or more, not all 0."
+        )
     return weights
 
 
@@ -211,7 +223,7 @@ def _text_label(frame: "DataFrame", options: ReadOptions) -> str | None:
 def _cells(frame: "DataFrame", path: Path) -> tuple["DataFrame", tuple[str, ...]]:
     """The columns as they are; a column of lists as that many columns."""
     if frame.shape[1] == 0:
-        raise FileError(f"{path}: no data ({len(frame)} rows, 0 feature columns).")
+        raise FileError(f"{path}: no data ({len(frame)} rows, 0 feature columns). Give some of both.")
     parts: list[Any] = []
     for name in frame if not all(_is_scalar(frame[name]) for name in frame) else ():
         if _is_scalar(frame[name]):
@@ -249,8 +261,10 @@ def _stack_lists(column: "Series", path: Path) -> np.ndarray:
     """A column of lists as a matrix, (n_rows, length of a list)."""
     try:
         return np.vstack(column.to_list())
-    except ValueError as error:
-        raise FileError(f"{path}: the lists in column '{column.name}' differ in length.") from error
+    except (ValueError, TypeError) as error:
+        raise FileError(
+            f"{path}: the lists in column '{shown(column.name)}' differ in length. Give lists of one length."
+        ) from error
 
 
 def _example(column: "Series") -> str:
@@ -260,7 +274,7 @@ def _example(column: "Series") -> str:
         ((i, cell) for i, cell in cells if cell == cell and not _WHOLE_OR_FRACTION.fullmatch(str(cell))),
         (0, column.iloc[0]),
     )
-    return f"'{str(cell)[:40]}' in row {row}"
+    return f"'{shown(cell)[:40]}' in row {row}"
 
 
 def _is_numeric(column: "Series") -> bool:

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from lpjt._safe_text import safe_cell
-from lpjt.files.domain import ID_NAMES, LABEL_NAMES, FileDomain, FileError, clean_labels, normalize_name, quote_names
+from lpjt.files.domain import (
+    ID_NAMES,
+    LABEL_NAMES,
+    FileDomain,
+    FileError,
+    clean_labels,
+    normalize_name,
+    quote_names,
+    shown,
+)
 from lpjt.files.frames import RawTable, fold_name
 from lpjt.files.reading import open_table
 
@@ -52,9 +61,13 @@ def read_known_labels(
     for row, cell in rows:
         if str(cell) not in by_text:
             near = difflib.get_close_matches(str(cell), by_text, n=3, cutoff=0.5) or list(by_text)
-            raise FileError(f"{path}: '{cell}' is no class of the sources (e.g. {quote_names(near, 3)}). Correct it.")
+            raise FileError(
+                f"{path}: '{shown(cell)}' is no class of the sources (e.g. {quote_names(near, 3)}). Correct it."
+            )
         if str(cell) in unclear:
-            raise FileError(f"{path}: '{cell}' is one class of the sources, and another escaped. Rename one of them.")
+            raise FileError(
+                f"{path}: '{shown(cell)}' is one class of the sources, and another escaped. Rename one of them."
+            )
         labels[row] = by_text[str(cell)]
     if not rows:
         raise FileError(f"{path}: every cell of '{label_name}' is blank. Fill in some labels.")
@@ -73,7 +86,8 @@ def _keys(names: list[str], target: FileDomain, path: Path) -> tuple[str, list[A
     if found is not None:
         return found, numbers
     wanted = f"'{target.id_name}', the ids of {target.path.name}, or " if target.ids is not None else ""
-    raise FileError(f"{path}: no column {wanted}'row', its row numbers from 0 (found: {quote_names(names)}).")
+    found_names = quote_names(names)
+    raise FileError(f"{path}: no column {wanted}'row', its row numbers from 0 (found: {found_names}). Name it so.")
 
 
 def _label_name(names: list[str], label: str | None, id_name: str, path: Path) -> str:
@@ -103,9 +117,11 @@ def _rows(raw: RawTable, id_name: str, cells: np.ndarray, keys: Sequence[Any], p
         if cell is None:
             continue
         if _key(given) not in place:
-            raise FileError(f"{path}: '{given}' in '{id_name}' is no row of the target. Correct it.")
+            raise FileError(f"{path}: '{shown(given)}' in '{id_name}' is no row of the target. Correct it.")
         if _key(given) in twice:
-            raise FileError(f"{path}: '{given}' in '{id_name}' is the id of several target rows. Use row numbers.")
+            raise FileError(
+                f"{path}: '{shown(given)}' in '{id_name}' is the id of several target rows. Use row numbers."
+            )
         rows.append((place[_key(given)], cell))
     return rows
 

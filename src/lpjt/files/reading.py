@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from lpjt._interrupts import ctrl_c_kept
 from lpjt.files import arrays, delimited, frames, workbooks
-from lpjt.files.domain import FileDomain, FileError, ReadOptions
+from lpjt.files.domain import FileDomain, FileError, ReadOptions, shown
+from lpjt.isolated import RefusedError, check_ordinary
 
 TABLES = {
     ".csv": delimited.open_csv,
@@ -24,6 +25,7 @@ ARRAYS = {
     ".svm": arrays.read_svmlight,
 }
 SUFFIXES = (*TABLES, *ARRAYS, ".csv.gz", ".tsv.gz", ".svmlight.gz")
+_TEXT = {".csv", ".tsv"}
 _MAY_BE_COMPRESSED = {".csv", ".tsv", ".svmlight", ".libsvm", ".svm"}
 
 
@@ -93,13 +95,22 @@ def _one_sentence_errors(path: Path, kind: str, options: ReadOptions) -> Iterato
             yield
     except (FileError, ImportError):
         raise
+    except RefusedError as error:
+        raise FileError(f"{path}: {error}") from error
+    except MemoryError as error:
+        raise FileError(
+            f"{path}: there is not enough memory to read it ({path.stat().st_size:,} bytes). Split it, leave out "
+            "columns, or read it on a machine with more."
+        ) from error
     except UnicodeDecodeError as error:
+        if kind not in _TEXT:
+            raise FileError(f"{path}: some of its text is not UTF-8. Write it again in UTF-8.") from error
         raise FileError(
             f"{path}: not text in {options.encoding or 'UTF-8'}, so it cannot be read as csv. Name its encoding, "
             "e.g. --encoding cp1252 (Windows, western Europe) or latin-1, or save it in UTF-8."
         ) from error
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = shown(" ".join(str(error).split())) or type(error).__name__
         raise FileError(
             f"{path}: cannot be read as {kind[1:]} ({reason[:160]}). It may be truncated, or its "
             "suffix may be wrong: write it again, or correct the suffix."
@@ -108,16 +119,16 @@ def _one_sentence_errors(path: Path, kind: str, options: ReadOptions) -> Iterato
 
 def _kind(path: Path) -> str:
     """The suffix that selects the reader."""
-    if not path.exists():
-        raise FileError(f"{path}: no such file. Check the path.")
-    if path.is_dir():
-        raise FileError(f"{path}: this is a directory. Name one file in it.")
+    try:
+        size = check_ordinary(path)
+    except RefusedError as error:
+        raise FileError(f"{path}: {error}") from error
     suffixes = [suffix.lower() for suffix in path.suffixes]
     kind = suffixes[-1] if suffixes else ""
     if kind == ".gz" and len(suffixes) > 1 and suffixes[-2] in _MAY_BE_COMPRESSED:
         kind = suffixes[-2]
     if kind not in {*TABLES, *ARRAYS}:
         raise FileError(f"{path}: '{kind or path.name}' is not a known file format. Known: {', '.join(SUFFIXES)}.")
-    if path.stat().st_size == 0:
-        raise FileError(f"{path}: the file is empty.")
+    if size == 0:
+        raise FileError(f"{path}: the file is empty. Check that it was written completely.")
     return kind

@@ -78,7 +78,7 @@ class Archive:
     def array(self, name: str) -> np.ndarray:
         """The array of a name; its checksum, dtype and shape must be those of the JSON."""
         if name not in self._listed:
-            raise ModelFileError(f"{self.path}: the array {name!r} is missing.")
+            raise self._changed(f"the array {name!r} is missing")
         if name not in self._read:
             self._read[name] = self._read_array(f"{name}.npy", self._listed[name])
         return self._read[name]
@@ -86,7 +86,7 @@ class Archive:
     def check_all_used(self) -> None:
         """Refuse arrays that the model does not have."""
         if unused := sorted(set(self._listed) - set(self._read)):
-            raise ModelFileError(f"{self.path}: the array {unused[0]!r} does not belong to the model.")
+            raise self._changed(f"the array {unused[0]!r} does not belong to the model")
 
     def _checked_members(self, size: int) -> dict[str, zipfile.ZipInfo]:
         """Members by name. Nothing is compressed, so that all of them together are smaller than the file."""
@@ -95,11 +95,9 @@ class Archive:
         plain = all(i.compress_type == zipfile.ZIP_STORED and not i.flag_bits & 1 for i in infos)
         same = all(i.compress_size == i.file_size for i in infos)
         if not (plain and same and len(members) == len(infos) and sum(i.file_size for i in infos) <= size):
-            raise ModelFileError(
-                f"{self.path}: its members are compressed, repeated or overlap; this is no model file."
-            )
+            raise self._changed("its members are compressed, repeated or overlap")
         if JSON not in members:
-            raise ModelFileError(f"{self.path}: not a model file, because it has no {JSON}.")
+            raise self._changed(f"not a model file, because it has no {JSON}")
         return members
 
     def _bytes(self, name: str) -> bytes:
@@ -110,7 +108,7 @@ class Archive:
 
     def _read_json(self) -> tuple[dict[str, Any], dict[str, Any]]:
         if self._members[JSON].file_size > MAX_JSON:
-            raise ModelFileError(f"{self.path}: {JSON} has more than {MAX_JSON:,} bytes.")
+            raise self._changed(f"{JSON} has more than {MAX_JSON:,} bytes")
         text = self._bytes(JSON)
         self._check_hash(JSON, text, self._zip.comment.decode("ascii", "replace"))
         try:
@@ -118,31 +116,31 @@ class Archive:
             listed = head.pop("arrays")
             wrong = {f"{name}.npy" for name in listed} ^ (set(self._members) - {JSON})
         except (ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
-            raise ModelFileError(f"{self.path}: {JSON} cannot be read ({type(error).__name__}).") from error
+            raise self._changed(f"{JSON} cannot be read ({type(error).__name__})") from error
         if wrong:
-            raise ModelFileError(f"{self.path}: the member {min(wrong)!r} is missing, or does not belong to the model.")
+            raise self._changed(f"the member {min(wrong)!r} is missing, or does not belong to the model")
         return head, listed
 
     def _read_array(self, member: str, about: Mapping[str, Any]) -> np.ndarray:
         dtype, shape = read_dtype(about["dtype"]), tuple(map(int, about["shape"]))
         if self._members[member].file_size != about["bytes"]:
-            raise ModelFileError(f"{self.path}: {member} has another size than {JSON} says.")
+            raise self._changed(f"{member} has another size than {JSON} says")
         data = self._bytes(member)
         self._check_hash(member, data, about["sha256"])
         stream = io.BytesIO(data)
         found = _read_header(stream)
         if found != (shape, dtype) or len(data) - stream.tell() != math.prod(shape) * dtype.itemsize:
-            raise ModelFileError(f"{self.path}: {member} has another shape or type than {JSON} says.")
+            raise self._changed(f"{member} has another shape or type than {JSON} says")
         stream.seek(0)
         array: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
         return array
 
     def _check_hash(self, member: str, data: bytes, expected: str) -> None:
         if hashlib.sha256(data).hexdigest() != expected:
-            raise ModelFileError(
-                f"{self.path}: the checksum of {member} is wrong, so the file was changed or damaged. Copy or save it "
-                "again."
-            )
+            raise self._changed(f"the checksum of {member} is wrong")
+
+    def _changed(self, what: str) -> ModelFileError:
+        return ModelFileError(f"{self.path}: {what}, so the file was changed or damaged. Copy or save it again.")
 
 
 def _read_header(stream: io.BytesIO) -> tuple[tuple[int, ...], np.dtype] | None:
@@ -151,6 +149,7 @@ def _read_header(stream: io.BytesIO) -> tuple[tuple[int, ...], np.dtype] | None:
         version = np.lib.format.read_magic(stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, _, dtype = read(stream)
-    except (ValueError, KeyError):
+    # The parser of numpy raises many types of errors on a header that is none.
+    except Exception:
         return None
     return shape, dtype

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lpjt._whole_files import replacing
+from lpjt.isolated import RefusedError, check_ordinary
 from lpjt.saving.allowed import OF_SKLEARN
 from lpjt.saving.archive import Archive, write_archive
 from lpjt.saving.describe import describe
@@ -104,8 +105,12 @@ def load(path: str | os.PathLike[str]) -> Any:
 def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     """The model of a file, and what the file says about itself: ``format_version`` and ``versions``."""
     path = Path(path)
-    if path.is_dir():
-        raise ModelFileError(f"{path}: this is a directory, not a model file.")
+    try:
+        check_ordinary(path)
+    except RefusedError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise error.__cause__ from None
+        raise ModelFileError(f"{path}: {error}") from error
     with open(path, "rb") as file:
         archive = Archive(file, path)
         _check_head(archive.head, path)
@@ -113,14 +118,17 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             decoder = Decoder(archive.array)
             model = decoder.decode(archive.head["model"])
         except ModelFileError as error:
-            raise ModelFileError(str(error) if str(path) in str(error) else f"{path}: {error}") from error
+            words = str(error) if str(path) in str(error) else f"{path}: {error} Copy or save the file again."
+            raise ModelFileError(words) from error
         except (TypeError, ValueError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-            raise ModelFileError(f"{path}: its values are not those of a model ({error}).") from error
+            reason = " ".join(str(error).split())[:160]
+            words = f"its values are not those of a model ({reason}). Copy or save it again."
+            raise ModelFileError(f"{path}: {words}") from error
         archive.check_all_used()
     if decoder.classes & OF_SKLEARN:
         _check_sklearn(str(archive.head["versions"].get("scikit-learn")), path)
     if not hasattr(model, "get_params"):
-        raise ModelFileError(f"{path}: it holds a {type(model).__name__}, not a model.")
+        raise ModelFileError(f"{path}: it holds a {type(model).__name__}, not a model. Save a fitted model.")
     return model, {name: archive.head[name] for name in ("format_version", "versions")}
 
 
@@ -131,15 +139,17 @@ def versions() -> dict[str, str]:
 
 def _check_head(head: Any, path: Path) -> None:
     if head.get("format") != FORMAT or not isinstance(head.get("format_version"), int):
-        raise ModelFileError(f"{path}: not a model file of lpjt.")
+        raise ModelFileError(f"{path}: not a model file of lpjt. Name one that `save` wrote.")
     written = head.get("versions", {})
+    if not isinstance(written, dict):
+        raise ModelFileError(f"{path}: 'versions' in model.json is no list of versions. Copy or save it again.")
     if head["format_version"] > FORMAT_VERSION:
         raise ModelFileError(
             f"{path}: written by a newer lpjt ({written.get('lpjt', 'unknown')}; format {head['format_version']}, this "
             f"version reads {FORMAT_VERSION}). Upgrade with `pip install -U lpjt`, or save the model again."
         )
     if set(head) != _KEYS:
-        raise ModelFileError(f"{path}: unknown entry {min(set(head) ^ _KEYS)!r} in model.json.")
+        raise ModelFileError(f"{path}: unknown entry {min(set(head) ^ _KEYS)!r} in model.json. Copy or save it again.")
 
 
 def _check_sklearn(there: str, path: Path) -> None:

@@ -73,7 +73,18 @@ def _requests(owner: Any, requests: dict[str, dict[str, Any]]) -> MetadataReques
 
 def _check_support(state: dict[str, Any]) -> None:
     """Refuse support vectors whose sizes disagree: the compiled code of scikit-learn's SVM trusts them."""
-    n = len(state["support_"])
-    sizes = {state["support_vectors_"].shape[0], state["_dual_coef_"].shape[1], int(np.sum(state["_n_support"])), n}
-    if len(sizes) > 1 or state["support_vectors_"].shape[1] != state["n_features_in_"]:
+    n, per_class = len(state["support_"]), np.asarray(state["_n_support"])
+    sizes = {state["support_vectors_"].shape[0], state["_dual_coef_"].shape[1], int(np.sum(per_class)), n}
+    n_pairs = len(per_class) * (len(per_class) - 1) // 2
+    fits = (
+        len(sizes) == 1
+        and per_class.ndim == 1
+        and min(per_class.min(), np.min(state["support_"], initial=0)) >= 0
+        and np.max(state["support_"], initial=0) < state["shape_fit_"][0]
+        and state["support_vectors_"].shape[1] == state["n_features_in_"]
+        and state["_dual_coef_"].shape[0] == len(per_class) - 1
+        and np.size(state["_intercept_"]) == n_pairs
+        and all(np.size(state.get(name, ())) in (0, n_pairs) for name in ("_probA", "_probB"))
+    )
+    if not fits:
         raise ModelFileError("The file has support vectors of different numbers; it was changed.")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lpjt._matrices import check_structure
 from lpjt.saving.allowed import class_of, name_of
 from lpjt.saving.errors import ModelFileError
 from lpjt.saving.states import restore, state_of
@@ -21,6 +22,9 @@ KINDS = "biufcSUmM"
 
 #: Sparse classes; each is written as data, indices and indptr.
 _SPARSE = {cls.__name__: cls for cls in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)}
+
+#: Most keys of one set or dict that are not texts; no model of ours has more than it has domains or classes.
+MAX_KEYS = 10_000
 
 #: Deepest nesting of values; beyond it a value holds itself.
 MAX_DEPTH = 60
@@ -114,9 +118,9 @@ class Decoder:
         self._kinds: dict[str, Callable[[Any], Any]] = {
             "float": lambda text: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text],
             "tuple": lambda items: tuple(map(self.decode, items)),
-            "set": lambda items: set(map(self.decode, items)),
-            "frozenset": lambda items: frozenset(map(self.decode, items)),
-            "dict": lambda pairs: {self.decode(key): self.decode(value) for key, value in pairs},
+            "set": lambda items: set(_hashed([self.decode(item) for item in items])),
+            "frozenset": lambda items: frozenset(_hashed([self.decode(item) for item in items])),
+            "dict": self._dict,
             "array": self._take,
             "text": lambda name: self._take(name).astype(object),
             "objects": self._objects,
@@ -156,10 +160,14 @@ class Decoder:
             found[i] = self.decode(item)
         return found.reshape(shape)
 
+    def _dict(self, pairs: Any) -> dict[Any, Any]:
+        keys = _hashed([self.decode(key) for key, _ in pairs])
+        return {key: self.decode(value) for key, (_, value) in zip(keys, pairs, strict=True)}
+
     def _sparse(self, parts: Any) -> Any:
         name, shape, *arrays = parts
         found = _SPARSE[name](tuple(map(self.decode, arrays)), shape=tuple(shape))
-        found.check_format(full_check=True)  # compiled code trusts the indices
+        check_structure(found, "A part")  # compiled code trusts the indices
         return found
 
     def _random_state(self, tree: Any) -> np.random.RandomState:
@@ -169,6 +177,13 @@ class Decoder:
         found = np.random.RandomState(0)
         found.set_state(state)
         return found
+
+
+def _hashed(keys: list[Any]) -> list[Any]:
+    """Keys of a set or dict. Numbers can be chosen to have one hash, which makes a table of many take forever."""
+    if sum(not isinstance(key, str) for key in keys) > MAX_KEYS:
+        raise ModelFileError(f"The file has a set or dict of more than {MAX_KEYS:,} keys that are not texts.")
+    return keys
 
 
 def read_dtype(text: Any) -> np.dtype:
