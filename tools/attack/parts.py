@@ -5,7 +5,9 @@ from importlib import import_module
 from attack.part import Part
 
 #: In the order of the table. A part is the variable PART of its module.
-MODULES: dict[str, str] = {}
+MODULES: dict[str, str] = {
+    "numbers": "attack.numbers",
+}
 
 
 def load(name: str) -> Part:

@@ -1,0 +1,37 @@
+"""Agreement: pairs of fits that should give the same labels, on made domains and, with LPJT_DATA, on real ones."""
+
+import re
+
+import numpy as np
+
+from attack.numbers.comparisons import COMPARISONS, Answer, Comparison
+from attack.numbers.tasks import SETTINGS, kinds
+from attack.part import Outcome, Part
+
+DETAIL = re.compile(r"labels (?P<share>[0-9.]+), distributions (?P<difference>[0-9.e+-]+)")
+
+
+def judge(comparison: Comparison, one: Answer, other: Answer, *, drawn: bool) -> tuple[bool, str]:
+    """Whether two answers agree within the bounds of a comparison, and how far they do, in words."""
+    share = float(np.mean(one.labels == other.labels))
+    difference = float(np.abs(one.distributions - other.distributions).max())
+    least = comparison.drawn if drawn and comparison.drawn is not None else comparison.labels
+    agree = share >= least and (comparison.difference is None or difference <= comparison.difference)
+    return agree, f"labels {share:.4f}, distributions {difference:.1e}"
+
+
+def run(number: int) -> Outcome:
+    """One comparison on one task in one setting."""
+    comparison = COMPARISONS[number % len(COMPARISONS)]
+    rng = np.random.default_rng([number, 14])
+    makers = kinds()
+    task = (comparison.task or makers[number // len(COMPARISONS) % len(makers)])(rng)
+    setting = str(rng.choice(list(SETTINGS)))
+    one, other = comparison.run(task, dict(SETTINGS[setting]), rng)
+    agree, detail = judge(comparison, one, other, drawn=setting == "default")
+    if agree:
+        return Outcome("fine", detail, comparison.title)
+    return Outcome("failed", f"{task.kind}, {setting}: {detail}", comparison.title)
+
+
+PART = Part("numbers", "Agreement", cases=1200, slice=24, run=run, seconds=60.0)
