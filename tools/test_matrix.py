@@ -60,7 +60,9 @@ def read_project() -> tuple[list[str], tuple[int, int]]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = re.fullmatch(r">=(\d+)\.(\d+)", project["requires-python"])
     if oldest is None:
-        raise SystemExit(f"requires-python = {project['requires-python']!r} in pyproject.toml is not of the form >=3.11.")
+        raise SystemExit(
+            f"requires-python = {project['requires-python']!r} in pyproject.toml is not of the form >=3.11."
+        )
     return list(project["dependencies"]), (int(oldest[1]), int(oldest[2]))
 
 
@@ -171,8 +173,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the cells that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cells", nargs="*", help=f"some of: {', '.join(c.name for c in CELLS)} (all by default)")
-    parser.add_argument("--rooms", nargs="*", default=[], help="directories of tests/ instead of all, e.g. core fitting")
-    parser.add_argument("--extras", default="test", help="extras of the package to install (default: test); '' for none")
+    parser.add_argument(
+        "--rooms", nargs="*", default=[], help="directories of tests/ instead of all, e.g. core fitting"
+    )
+    parser.add_argument(
+        "--extras", default="test", help="extras of the package to install (default: test); '' for none"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--slow", action="store_true", help="with the tests that are marked slow")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "matrix")

@@ -7,6 +7,7 @@ from attack.part import Part
 #: In the order of the table. A part is the variable PART of its module.
 MODULES: dict[str, str] = {
     "numbers": "attack.numbers",
+    "distributed": "attack.distributed",
 }
 
 

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from attack.numbers.comparisons import COMPARISONS, Answer, Comparison
+from attack.numbers.comparisons import COMPARISONS, Answer, Comparison, draws
 from attack.numbers.tasks import SETTINGS, kinds
 from attack.part import Outcome, Part
 
@@ -28,10 +28,10 @@ def run(number: int) -> Outcome:
     task = (comparison.task or makers[number // len(COMPARISONS) % len(makers)])(rng)
     setting = str(rng.choice(list(SETTINGS)))
     one, other = comparison.run(task, dict(SETTINGS[setting]), rng)
-    agree, detail = judge(comparison, one, other, drawn=setting == "default")
+    agree, detail = judge(comparison, one, other, drawn=draws(SETTINGS[setting]))
     if agree:
         return Outcome("fine", detail, comparison.title)
     return Outcome("failed", f"{task.kind}, {setting}: {detail}", comparison.title)
 
 
-PART = Part("numbers", "Agreement", cases=1200, slice=24, run=run, seconds=60.0)
+PART = Part("numbers", "Agreement", cases=1200, slice=24, run=run, seconds=240.0)

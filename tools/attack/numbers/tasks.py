@@ -1,4 +1,4 @@
-"""Small domains of several kinds, made from a seed or cut from real pairs, and the settings in which they are fitted."""
+"""Small domains of several kinds, made from a seed or cut from real pairs, and settings to fit them in."""
 
 import os
 from collections.abc import Callable
@@ -30,12 +30,14 @@ class Task:
         return replace(self, X=rows, X_target=change(self.X_target), new=change(self.new))
 
 
-def pair(rng: Generator, *, n: int, width: int, n_classes: int, apart: float) -> tuple[Array, Codes, Array, Codes]:
+def pair(
+    rng: Generator, *, n: int, width: int, n_classes: int, apart: float, n_target: int | None = None
+) -> tuple[Array, Codes, Array, Codes]:
     """Gaussian classes, and the same classes turned a little, stretched and moved."""
     centres = apart * rng.normal(size=(n_classes, width))
-    y, y_target = (rng.permutation(np.arange(size) % n_classes) for size in (n, n - n // 5))
-    turn = np.linalg.qr(np.eye(width) + 0.1 * rng.normal(size=(width, width)))
-    turn = turn[0] * np.sign(np.diag(turn[1]))
+    y, y_target = (rng.permutation(np.arange(size) % n_classes) for size in (n, n_target or n - n // 5))
+    turn, upper = np.linalg.qr(np.eye(width) + 0.1 * rng.normal(size=(width, width)))
+    turn = turn * np.sign(np.diag(upper))  # near the identity, not near its negative
     X = centres[y] + rng.normal(size=(len(y), width))
     X_target = (centres[y_target] + rng.normal(size=(len(y_target), width))) @ turn * 1.3 + 2 * rng.normal(size=width)
     return X, y, X_target, y_target
@@ -113,15 +115,15 @@ def kinds() -> tuple[Callable[[Generator], Task], ...]:
     return (*MADE, real) if os.environ.get("LPJT_DATA") else MADE
 
 
-#: Parameters by name. "default" tries candidates, on folds and kernel rows that are drawn; the others draw nothing on
-#: domains of this size.
+#: Parameters by name. The first three draw folds, to judge candidates, iterations or a shift; the others draw nothing
+#: on domains of this size.
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "one setting": {"candidates": None, "refine": False},
     "refined": {"candidates": None},
-    "landmarks": {"candidates": None, "refine": False, "landmark_ratio": 0.5},
-    "harmonic": {"candidates": None, "refine": False, "classifier": "harmonic"},
-    "rbf": {"candidates": None, "refine": False, "kernel": "rbf"},
+    "landmarks": {"candidates": None, "refine": False, "safeguard": False, "landmark_ratio": 0.5},
+    "harmonic": {"candidates": None, "refine": False, "safeguard": False, "classifier": "harmonic"},
+    "rbf": {"candidates": None, "safeguard": False, "kernel": "rbf"},
 }
 
 

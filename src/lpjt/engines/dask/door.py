@@ -11,7 +11,7 @@ from lpjt._labels import source_classes, warn_of_rare_classes
 from lpjt._matrices import first_non_finite, is_dict, is_on_disk, open_matrix
 from lpjt.domains import Domain, Domains, check_names_differ, read_parts
 from lpjt.engines import is_lazy
-from lpjt.engines.dask.cluster import check_cluster, need_dask
+from lpjt.engines.dask.cluster import check_cluster, compute, need_dask
 from lpjt.engines.dask.labels import Lazy, LazyLabels, check_target, encode, open_labels
 
 
@@ -60,8 +60,6 @@ def open_lazy_domains(
 
 
 def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -> Domains:
-    import dask
-
     classes = source_classes([part.labels.distinct for part in sources if part.labels is not None])
     for part in targets:
         if part.labels is not None:
@@ -72,7 +70,7 @@ def _close(sources: list[_Part], targets: list[_Part], layout: dict[str, Any]) -
         classes,
         **layout,
     )
-    warn_of_rare_classes(classes, np.concatenate(dask.compute(*(d.y for d in domains.sources))))
+    warn_of_rare_classes(classes, np.concatenate(compute(*(d.y for d in domains.sources))))
     return domains
 
 
@@ -140,7 +138,7 @@ def _check_blocks(parts: Sequence[_Part]) -> None:
             check(block, where=part.where, block=p, start=starts[p], expected=(size, part.X.shape[1]))
             for p, (block, size) in enumerate(zip(blocks, part.X.chunks[0], strict=True))
         ]
-    faults = [fault for fault in dask.compute(*checks) if fault]
+    faults = [fault for fault in compute(*checks) if fault]
     if faults:
         raise ValueError(faults[0])
 
