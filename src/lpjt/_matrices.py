@@ -125,7 +125,7 @@ def check_structure(X: Any, where: str) -> None:
         if X.format in ("csr", "csc", "bsr"):
             X.check_format(full_check=True)
         elif X.format == "coo":
-            for name, size, index in zip(("row", "column"), X.shape, X.coords, strict=True):
+            for name, size, index in zip(("row", "column"), X.shape, (X.row, X.col), strict=True):
                 if len(index) and not (index.min() >= 0 and index.max() < size):
                     raise ValueError(f"a {name} index is out of bounds")
         elif X.format == "lil" and any(len(row) and not 0 <= min(row) <= max(row) < X.shape[1] for row in X.rows):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
@@ -15,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from lpjt import LPJT
 from problems import shifted_pair
@@ -83,7 +85,8 @@ def test_a_search_over_a_pipeline_passes_the_domains_on():
         of_target = DOMAIN < 0
         found = search.best_estimator_.predict(STACK[of_target], sample_domain=DOMAIN[of_target])
         right = search.best_estimator_.predict(STACK, sample_domain=DOMAIN) == TRUTH
-        assert_allclose(search.score(STACK, TRUTH, sample_domain=DOMAIN), right.mean())
+        if parse_version(sklearn.__version__) >= parse_version("1.9"):  # 1.7 does not route to `score`
+            assert_allclose(search.score(STACK, TRUTH, sample_domain=DOMAIN), right.mean())
     assert search.best_params_ == {"lpjt__n_components": 4}
     assert np.mean(found == TRUTH[DOMAIN < 0]) > 0.9
 

@@ -190,7 +190,13 @@ def fit_lazily(rng: Generator) -> tuple[Any, Any, Any]:
     import dask.array as da
 
     X, y, X_target, _ = pair(rng, n=400, width=10, n_classes=4, apart=1.2)
-    options: dict[str, Any] = {"candidates": None, "refine": False, "n_components": 6, "sample_size": 200, "random_state": 0}
+    options: dict[str, Any] = {
+        "candidates": None,
+        "refine": False,
+        "n_components": 6,
+        "sample_size": 200,
+        "random_state": 0,
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = LPJT(**options).fit(X, y, X_target).transduction_

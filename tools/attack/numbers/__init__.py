@@ -1,6 +1,7 @@
 """Agreement: pairs of fits that should give the same labels, on made domains and, with LPJT_DATA, on real ones."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -34,4 +35,24 @@ def run(number: int) -> Outcome:
     return Outcome("failed", f"{task.kind}, {setting}: {detail}", comparison.title)
 
 
-PART = Part("numbers", "Agreement", cases=1200, slice=24, run=run, seconds=240.0)
+def measures(group: str, outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """How far the fits of a comparison agree, over all of its cases, and the bound."""
+    found = [match for outcome in outcomes if (match := DETAIL.search(outcome.detail))]
+    bounds = {comparison.title: comparison for comparison in COMPARISONS}
+    if not found or group not in bounds:
+        return {}
+    shares = [float(match["share"]) for match in found]
+    bound = bounds[group]
+    least = f"{100 * bound.labels:g} %" + (
+        "" if bound.drawn is None else f" ({100 * bound.drawn:g} % where folds are drawn)"
+    )
+    least += "" if bound.difference is None else f", differences up to {bound.difference:g}"
+    return {
+        "equal labels, mean": f"{100 * np.mean(shares):.2f} %",
+        "least": f"{100 * min(shares):.2f} %",
+        "largest difference of a distribution": f"{max(float(match['difference']) for match in found):.1e}",
+        "asked for": f"{least}: {bound.reason}",
+    }
+
+
+PART = Part("numbers", "Agreement", cases=1200, slice=12, run=run, seconds=240.0, measures=measures)

@@ -25,6 +25,9 @@ TOOLS = ("pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6
 #: Names and versions in the table, those of the packages whose bounds matter most.
 SHOWN = ("numpy", "scipy", "scikit-learn")
 
+#: Extras whose lower bounds belong to those of the package: newer ones need a newer numpy, and do not say so.
+OLD_EXTRAS = ("faiss",)
+
 LAST_LINES = 15
 
 
@@ -56,14 +59,15 @@ class Result:
 
 
 def read_project() -> tuple[list[str], tuple[int, int]]:
-    """Requirements of the package, and the oldest Python that it supports."""
+    """Requirements of the package and of `OLD_EXTRAS`, and the oldest Python that it supports."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = re.fullmatch(r">=(\d+)\.(\d+)", project["requires-python"])
     if oldest is None:
         raise SystemExit(
             f"requires-python = {project['requires-python']!r} in pyproject.toml is not of the form >=3.11."
         )
-    return list(project["dependencies"]), (int(oldest[1]), int(oldest[2]))
+    extras = [requirement for name in OLD_EXTRAS for requirement in project["optional-dependencies"][name]]
+    return [*project["dependencies"], *extras], (int(oldest[1]), int(oldest[2]))
 
 
 def lower_bounds(requirements: Sequence[str]) -> list[str]:
