@@ -73,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     judged = [package for package in found if "vulns" in package]
     skipped = sorted(package["name"] for package in found if "vulns" not in package)
+    if not judged:
+        print(f"The service knows none of {len(skipped)} packages, so nothing is known. Try again with a network.")
+        return 0
     known = [(package, finding["id"]) for package in judged for finding in package["vulns"]]
     for package, vulnerability in known:
         print(f"{package['name']} {package['version']}: {vulnerability}")

@@ -24,7 +24,7 @@ def test_a_fault_ends_in_the_same_labels_or_in_an_error_of_ours(number):
 @pytest.mark.slow
 def test_without_our_watch_a_fit_without_workers_hangs(monkeypatch):
     """The same case, with the waiting as dask does it."""
-    monkeypatch.setattr(cluster, "_n_able", lambda client: 1)
+    monkeypatch.setattr(cluster, "_workers", lambda client: (1, 1))
     monkeypatch.setattr(distributed, "FIT_SECONDS", 15.0)
     outcome = run_case(PART, [fault.plan for fault in FAULTS].index(distributed.kill_all))
     assert outcome.kind == "failed"

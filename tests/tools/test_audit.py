@@ -43,6 +43,7 @@ def test_packages_that_could_not_be_judged_are_named(monkeypatch, tmp_path, caps
     [
         ({"stderr": "ERROR: connection refused"}, "no answer.*connection refused"),
         ({"program": False}, "could not be installed"),
+        ({"stdout": said([{"name": "toy", "skip_reason": "not found"}])}, "knows none of 1 packages"),
     ],
 )
 def test_without_an_answer_nothing_is_known_and_nothing_fails(monkeypatch, tmp_path, capsys, given, words):

@@ -12,8 +12,8 @@ from typing import Any
 #: a few of them, and one that is paused goes on once it has written some of its memory to disk.
 WORKERLESS_SECONDS = 60.0
 
-#: Seconds between two looks at the cluster while its results are awaited.
-LOOK_SECONDS = 2.0
+#: Seconds between two looks at the cluster while its results are awaited, and for its scheduler to answer.
+LOOK_SECONDS, ANSWER_SECONDS = 2.0, 10.0
 
 
 def check_cluster() -> None:
@@ -112,20 +112,24 @@ def _await(client: Any, futures: Any) -> Any:
     gathered = asyncio.run_coroutine_threadsafe(
         _coroutine(client.gather(futures, asynchronous=True)), client.loop.asyncio_loop
     )
-    able = time.monotonic()
+    able = answered = time.monotonic()
     try:
         while True:
             try:
                 return gathered.result(LOOK_SECONDS)
             except TimeoutError:
-                if gathered.done():  # the error of a task
-                    raise
+                if gathered.done():  # just now, or the error is a task's own
+                    return gathered.result()
             if client.status not in ("running", "connecting", "newly-created"):
                 raise _lost(client)
-            if _n_able(client):
-                able = time.monotonic()
-            elif time.monotonic() - able > WORKERLESS_SECONDS:
-                raise _workerless(client)
+            workers, now = _workers(client), time.monotonic()
+            if workers is not None:
+                answered = now
+                able = now if workers[0] else able
+            if now - answered > WORKERLESS_SECONDS:
+                raise _lost(client)
+            if workers is not None and now - able > WORKERLESS_SECONDS:
+                raise _workerless(client, workers[1])
     finally:
         for future in futures_of(futures):  # as dask does: what nobody else wants is not computed any more
             future.release()
@@ -135,19 +139,16 @@ async def _coroutine(awaitable: Any) -> Any:
     return await awaitable
 
 
-def _n_able(client: Any) -> int:
-    """Threads of the workers that can compute now; 0 if the scheduler does not answer."""
+def _workers(client: Any) -> tuple[int, int] | None:
+    """Numbers of workers that can compute now, and of all; None if the scheduler does not answer in time."""
     try:
-        return sum(client.sync(client.scheduler.ncores_running, callback_timeout=LOOK_SECONDS).values())
+        running = client.sync(client.scheduler.ncores_running, callback_timeout=ANSWER_SECONDS)
+        return len(running), len(client.sync(client.scheduler.ncores, callback_timeout=ANSWER_SECONDS))
     except (OSError, TimeoutError, RuntimeError):
-        return 0
+        return None
 
 
-def _workerless(client: Any) -> RuntimeError:
-    try:
-        n_workers = len(client.sync(client.scheduler.ncores, callback_timeout=LOOK_SECONDS))
-    except (OSError, TimeoutError, RuntimeError):
-        return _lost(client)
+def _workerless(client: Any, n_workers: int) -> RuntimeError:
     found = (
         f"its {n_workers} workers are paused, because their memory is nearly full" if n_workers else "no worker is left"
     )
