@@ -267,7 +267,7 @@ def broken_sparse(kind):
         good.indices[0] = 99
     elif kind == "coo":
         good = good.tocoo()
-        good.coords[1][0] = 10**6
+        good.col[0] = 10**6
     else:
         good = good.tolil()
         good.rows[0] = [10**6] * len(good.rows[0])

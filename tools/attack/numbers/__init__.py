@@ -55,5 +55,5 @@ def measures(group: str, outcomes: Sequence[Outcome]) -> dict[str, str]:
     }
 
 
-# A case takes ten seconds of a processor at most; the limit is for a machine that does much else, and still ends a hang.
+# A case takes ten seconds of a processor; the limit is for a machine that does much else, and still ends a hang.
 PART = Part("numbers", "Agreement", cases=1200, slice=12, run=run, seconds=900.0, measures=measures)

@@ -105,7 +105,7 @@ def real(rng: Generator) -> Task:
 
 
 #: Pairs whose features are of different kinds: pixels, counts of visual words, a network's features.
-REAL = (("digits", "M-U"), ("surf", "A-W"), ("efficientnet", "C-A"))
+REAL = (("digits", "MNIST to USPS"), ("surf", "A to W"), ("efficientnet", "C to A"))
 
 MADE: tuple[Callable[[Generator], Task], ...] = (overlapping, wide, counts, uneven, some_labels, widths, sources)
 
