@@ -1,6 +1,7 @@
 """Pairs of fits that should agree, each with the bound below which a case has failed, and the reason for the bound.
 
-The bounds were set before the first run. One was changed afterwards: see `DRAWN`.
+The bounds were set before the first run. Two were changed afterwards: see `DRAWN`; and "one and two threads" was asked
+to agree bit by bit, until a pair of real domains, of 256 pixels, differed by 7e-16: each thread sums a share of its own.
 """
 
 import tempfile
@@ -233,7 +234,7 @@ COMPARISONS = (
         "float32 and float64", float32, 0.99, "seven digits of the rows: labels in doubt may move"
     ),
     Comparison(
-        "one and two threads", jobs, 1.0, "blocks are summed in their order, whoever computes them: bit by bit", 0.0
+        "one and two threads", jobs, 1.0, "sums are split by the number of threads; labels are equal", 1e-9
     ),
     Comparison(
         "BLAS with one and two threads", blas, 0.999, "products of new rows may be summed in another order", 1e-6
