@@ -1,7 +1,7 @@
 """Pairs of fits that should agree, each with the bound below which a case has failed, and the reason for the bound.
 
 The bounds were set before the first run. Two were changed afterwards: see `DRAWN`; and "one and two threads" was asked
-to agree bit by bit, until a pair of real domains, of 256 pixels, differed by 7e-16: each thread sums a share of its own.
+to agree bit by bit, until a pair of real domains, of 256 pixels, differed by 7e-16: each thread sums its own share.
 """
 
 import tempfile
