@@ -7,7 +7,7 @@ WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow coverage lint attack mutants mutants-page bench-report robust asking results conformance figures \
+.PHONY: help install demo test test-slow test-matrix coverage lint wheel audit attack attack-page mutants mutants-page bench-report robust asking results conformance figures \
 	screenshots docs clean
 
 help:  ## list the targets
@@ -32,6 +32,10 @@ test: $(STAMP)  ## run the tests but the slow ones (LPJT_DATA=DIRECTORY for thos
 test-slow: $(STAMP)  ## run the tests that take more than a few seconds
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow $(ARGS)
 
+# A quarter of an hour or more on two cores for each of three environments, which are made in build/matrix.
+test-matrix: $(STAMP)  ## the tests on the oldest and newest packages and Python (ARGS='oldest --rooms core fitting' for a part)
+	$(BIN)/python tools/matrix.py $(ARGS)
+
 coverage: $(STAMP)  ## branch coverage of the tests but the slow ones; at least 95 % of core and of the door
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m 'not slow' -q --cov --cov-report= $(ARGS)
 	$(BIN)/coverage report
@@ -45,8 +49,18 @@ lint: $(STAMP)  ## style, types, and who may import whom
 	$(BIN)/python tools/typed_names.py
 	$(BIN)/lint-imports
 
+wheel: $(STAMP)  ## the wheel, in dist; the same bytes every time (ARGS=--check builds it twice and compares)
+	$(BIN)/python tools/wheel.py $(ARGS)
+
+audit: $(STAMP)  ## known vulnerabilities of what the package needs, by pip-audit, if its service answers
+	$(BIN)/python tools/audit.py
+
 attack: $(STAMP)  ## adversarial fits, damaged files, kills, full disks, load; resumes (hours; ARGS='fits --cases 500')
 	PYTHONPATH=tools $(BIN)/python -m attack $(ARGS)
+
+attack-page: $(STAMP)  ## docs/reliability.md: counts of what make attack has stored, in results/attack/summary.json
+	PYTHONPATH=tools $(BIN)/python -m attack --summary
+	PYTHONPATH=tools $(BIN)/python -m attack.page $(ARGS)
 
 # 300 faults: 15 to 40 minutes on two cores.
 mutants: $(STAMP)  ## plant small faults in core, parameters and fitting; do the tests notice? (ARGS='src/lpjt/core --count 60')

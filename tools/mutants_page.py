@@ -48,7 +48,7 @@ def render(store: dict[str, Any], reasons: dict[tuple[str, str, str], str]) -> t
         cells = " | ".join(str(count[outcome]) for outcome in ("killed", "time-out", "survived"))
         lines.append(f"| {row.removeprefix('src/')} | {cells} | {noticed:.0f} % |")
     survivors = [result for result in results if result["outcome"] == "survived"]
-    lines += ["", "### Survivors", ""]
+    lines += ["", "#### Survivors", ""]
     n_open = 0
     for result in survivors:
         reason = reasons.get(key_of(result["path"], result["function"], change_of(result)), OPEN)

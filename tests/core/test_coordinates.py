@@ -219,7 +219,7 @@ def test_sampled_coordinates_approach_the_kernel():
 
 
 def test_kernels_of_sparse_rows():
-    X = sparse.random_array((30, 8), density=0.4, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((30, 8), density=0.4, random_state=np.random.default_rng(0), format="csr")
     C = kernel_coordinates([X[:18].toarray(), X[18:].toarray()], "rbf", {"gamma": 0.5})
     Z = to_coordinates(X, C)
     assert_array_equal(Z, to_coordinates(X.toarray(), C))

@@ -168,7 +168,7 @@ def test_only_the_panels_from_the_diagonal_down_are_multiplied():
 def test_a_wide_gram_is_symmetric_and_whole():
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(40, 150)), rng.uniform(size=40)
-    W = sparse.random_array((40, 40), density=0.2, rng=rng, format="csr")
+    W = sparse.random_array((40, 40), density=0.2, random_state=rng, format="csr")
     W = (W + W.T).tocsr()
     found = moments.weighted_gram(X, weights, W)
     assert_allclose(found, X.T @ (np.diag(weights) - W.toarray()) @ X, atol=1e-10)

@@ -224,7 +224,7 @@ def test_conjugate_gradients():
 
 def test_many_columns_are_solved_as_few_are(monkeypatch):
     rng = np.random.default_rng(0)
-    W = sparse.random_array((400, 400), density=0.02, rng=rng)
+    W = sparse.random_array((400, 400), density=0.02, random_state=rng)
     W = W + W.T
     A = (sparse.diags_array(1.0 + W.sum(axis=1)) - W).tocsr()
     B = rng.normal(size=(400, 37))

@@ -131,7 +131,7 @@ def test_directions_of_sparse_parts_are_those_of_dense_ones(sizes, options):
 
 @pytest.mark.usefixtures("stay_sparse")
 def test_all_that_few_sparse_rows_span():
-    X = sparse.random_array((60, 300), density=0.1, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((60, 300), density=0.1, random_state=np.random.default_rng(0), format="csr")
     Q = principal_basis([X[:30], X[30:]], [Scaling()] * 2, random_state=0)
     assert Q.shape == (300, 60)
     assert_allclose((X @ Q) @ Q.T, X.toarray(), atol=1e-10)

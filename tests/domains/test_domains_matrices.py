@@ -253,7 +253,7 @@ def test_column_names_are_compared_in_the_words_of_scikit_learn():
 
 def broken_sparse(kind):
     """A sparse matrix, (3, 20), with an index outside of it."""
-    good = sparse.random_array((3, 20), density=0.3, rng=np.random.default_rng(0), format="csr")
+    good = sparse.random_array((3, 20), density=0.3, random_state=np.random.default_rng(0), format="csr")
     if kind == "columns":
         good.indices[0] = 10**6
     elif kind == "negative":
@@ -269,7 +269,7 @@ def broken_sparse(kind):
         good.indices[0] = 99
     elif kind == "coo":
         good = good.tocoo()
-        good.coords[1][0] = 10**6
+        good.col[0] = 10**6
     else:
         good = good.tolil()
         good.rows[0] = [10**6] * len(good.rows[0])

@@ -96,7 +96,7 @@ def test_sparse_rows_are_never_made_dense_as_a_whole():
     y = np.arange(n) % 2
     parts = []
     for density in (0.004, 0.006):
-        noise = sparse.random_array((n, width), density=density, rng=rng, format="csr")
+        noise = sparse.random_array((n, width), density=density, random_state=rng, format="csr")
         # Two words of each class: what there is to learn.
         words = sparse.csr_array((np.full(n, 3.0), (np.arange(n), y + 2 * rng.integers(0, 2, n))), shape=(n, width))
         parts.append(sparse.csr_array(noise + words))

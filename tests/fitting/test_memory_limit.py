@@ -204,7 +204,7 @@ def test_directions_of_rows_that_stay_sparse():
 def test_the_search_for_directions_of_sparse_rows_keeps_within_what_is_reckoned(n, width, monkeypatch):
     monkeypatch.setattr(blocks, "DENSE_ENTRIES", 0)
     rng = np.random.default_rng(0)
-    parts = [sparse.random_array((n, width), density=0.01, rng=rng, format="csr") for _ in range(2)]
+    parts = [sparse.random_array((n, width), density=0.01, random_state=rng, format="csr") for _ in range(2)]
     scalings = [fit_scaling(X, "standard") for X in parts]
     tracemalloc.start()
     principal_basis(parts, scalings, max_rank=100, random_state=0)

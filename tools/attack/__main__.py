@@ -13,6 +13,7 @@ from attack.part import Part
 from attack.parts import MODULES, load
 from attack.runner import run_cases
 from attack.store import Store, Tally
+from attack.summary import SUMMARY, write_summary
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,9 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="forget what is stored of these parts")
     parser.add_argument("--case", type=int, help="run this one case here, with its traceback")
     parser.add_argument("--workers", type=int, default=0, help="processes at once, instead of one per processor")
+    parser.add_argument("--summary", action="store_true", help=f"run nothing; count what is stored, in {SUMMARY.name}")
     parser.add_argument("--store", type=Path, default=ROOT / "build" / "attack")
     given = parser.parse_args(arguments)
     store, names = Store(given.store), given.parts or list(MODULES)
+    if given.summary:
+        print(f"{SUMMARY}: {', '.join(write_summary(store, names, load)) or 'nothing is stored'}.")
+        return 0
     if given.case is not None:
         print(*(load(name).run(given.case) for name in names), sep="\n")
         return 0

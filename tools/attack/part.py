@@ -1,6 +1,6 @@
 """What an attack is made of: parts, and the outcome of one case."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 #: "fine": finite, valid output. "refused": an error of ours that names the argument and the remedy. "failed": the rest.
@@ -29,3 +29,5 @@ class Part:
     run: Callable[[int], Outcome]  # from the number of a case to its outcome; may raise or crash, which is a failure
     seconds: float = 60.0  # a case that takes longer is ended, and has failed
     workers: int = 0  # processes at once; 0 for one per processor, 1 for cases that measure or fill the machine
+    # Further columns of a group's row on the page, by name, from the group and its outcomes.
+    measures: Callable[[str, Sequence[Outcome]], dict[str, str]] | None = None

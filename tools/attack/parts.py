@@ -9,7 +9,9 @@ MODULES: dict[str, str] = {
     "fits": "attack.fits",
     "files": "attack.files",
     "kills": "attack.kills",
+    "numbers": "attack.numbers",
     "load": "attack.load",
+    "distributed": "attack.distributed",
 }
 
 

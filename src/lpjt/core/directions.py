@@ -50,7 +50,7 @@ def leading_directions(
     if max_rank is not None and PARTIAL_FROM * max_rank <= size:
         how = {"driver": "evr", "subset_by_index": (size - max_rank, size - 1)}
     else:
-        how = {"driver": "evd"}
+        how = {"driver": "evd" if size > 1 else "ev"}  # "evd" of older scipy fails on a single column
     values, vectors = linalg.eigh(S, check_finite=False, overwrite_a=overwrite, **how)
     return _cut(np.maximum(values[::-1], 0.0), vectors[:, ::-1], total, kept, least, max_rank, floor)
 

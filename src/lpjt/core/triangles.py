@@ -74,8 +74,9 @@ def factorise(S: Array) -> Triangle:
     """Triangle L of a symmetric positive definite S = L L', by LAPACK, in O(width^3)."""
     L = linalg.cholesky(S.T, lower=True, check_finite=False)
     ends = [*range(0, len(L), LEAF), len(L)]
-    inverses = [linalg.inv(L[a:b, a:b], check_finite=False, assume_a="lower triangular") for a, b in pairwise(ends)]
-    return Triangle(L, inverses, ends)
+    # LAPACK itself: linalg.inv knows triangles from scipy 1.17 on alone.
+    invert = linalg.get_lapack_funcs("trtri", (L,))
+    return Triangle(L, [invert(L[a:b, a:b], lower=1)[0] for a, b in pairwise(ends)], ends)
 
 
 def definite_ridge(S: Array, added: float = 0.0) -> float:

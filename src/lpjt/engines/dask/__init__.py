@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from lpjt._typing import Array, Codes, Values
 from lpjt.domains import Domains
+from lpjt.engines.dask.cluster import compute, persist
 from lpjt.engines.dask.door import open_lazy_domains
 from lpjt.engines.dask.labels import Lazy
 from lpjt.fitting.engine import decode, one_hot
@@ -29,11 +30,11 @@ class DaskEngine:
 
     def labels(self, y: Lazy) -> Codes:
         """Class codes, (n,): one to eight bytes per row come to the caller."""
-        return y.compute()
+        return compute(y)[0]
 
     def take(self, rows: Lazy, positions: Codes | None) -> Array:
         """Rows at ascending positions, in the caller's memory."""
-        return np.asarray((rows if positions is None else rows[positions]).compute())
+        return np.asarray(compute(rows if positions is None else rows[positions])[0])
 
     def map_rows(self, function: Callable[..., Array], *held: Lazy, columns: int | None, dtype: npt.DTypeLike) -> Lazy:
         """``function(*blocks)`` of each block of rows, kept by the workers."""
@@ -50,7 +51,7 @@ class DaskEngine:
             dtype=dtype,
             meta=np.empty((0,) if columns is None else (0, 0), dtype=dtype),
         )
-        return mapped.persist()
+        return persist(mapped)[0]
 
     def map_shards(
         self,
@@ -76,7 +77,7 @@ class DaskEngine:
             _assemble(Z, y, answers, [(s[j], shard[j]) for s, shard in zip(starts, shards, strict=True)], n_classes)
             for j, (Z, y) in enumerate(zip(rows, labels, strict=True))
         ]
-        return dask.persist(*distributions)  # all targets at once, so that each shard is labelled once
+        return persist(*distributions)  # all targets at once, so that each shard is labelled once
 
     def hold(self, values: Array, like: Lazy) -> Lazy:
         """Values in blocks of the same rows as `like`."""

@@ -13,7 +13,7 @@ from lpjt._matrices import first_non_finite, is_dict, is_on_disk, open_matrix
 from lpjt.core.statistics import largest_entry
 from lpjt.domains import Domain, Domains, check_names_differ, read_parts
 from lpjt.engines import is_lazy
-from lpjt.engines.dask.cluster import check_cluster, need_dask
+from lpjt.engines.dask.cluster import check_cluster, compute, need_dask
 from lpjt.engines.dask.labels import Lazy, LazyLabels, check_target, encode, open_labels
 
 
@@ -62,8 +62,6 @@ def open_lazy_domains(
 
 
 def _close(sources: list[_Part], targets: list[_Part], largest: list[float], layout: dict[str, Any]) -> Domains:
-    import dask
-
     classes = source_classes([part.labels.distinct for part in sources if part.labels is not None])
     for part in targets:
         if part.labels is not None:
@@ -80,7 +78,7 @@ def _close(sources: list[_Part], targets: list[_Part], largest: list[float], lay
         classes,
         **layout,
     )
-    warn_of_rare_classes(classes, np.concatenate(dask.compute(*(d.y for d in domains.sources))))
+    warn_of_rare_classes(classes, np.concatenate(compute(*(d.y for d in domains.sources))))
     return domains
 
 
@@ -148,7 +146,7 @@ def _check_blocks(parts: Sequence[_Part]) -> list[float]:
             check(block, where=part.where, block=p, start=starts[p], expected=(size, part.X.shape[1]))
             for p, (block, size) in enumerate(zip(blocks, part.X.chunks[0], strict=True))
         ]
-    answers = iter(dask.compute(*checks))
+    answers = iter(compute(*checks))
     of_parts = [[next(answers) for _ in part.X.chunks[0]] for part in parts]
     faults = [fault for blocks in of_parts for fault, _ in blocks if fault]
     if faults:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lpjt._labels import UNLABELLED, Labels, encode_source, encode_target, read_labels
 from lpjt._typing import Codes, Values
+from lpjt.engines.dask.cluster import compute, persist
 
 #: A Dask array; dask, which has no types of its own, is not imported before one is given.
 Lazy: TypeAlias = Any
@@ -40,7 +41,7 @@ def open_labels(y: Any, X: Lazy, where: str, of: str, *, lazy: bool) -> LazyLabe
     y = _aligned(y, X, where, of)
     starts = np.concatenate([[0], np.cumsum(y.chunks[0])]).tolist()
     summarise = dask.delayed(summarise_labels, pure=False)
-    found = dask.compute(
+    found = compute(
         *(
             summarise(block, where=f"{where}, block {p},", start=starts[p])
             for p, block in enumerate(y.to_delayed().ravel())
@@ -105,7 +106,7 @@ def encode(labels: LazyLabels | None, X: Lazy, classes: Values, *, of_target: bo
     blocks = labels.blocks.map_blocks(
         encode_block, where=labels.where, classes=classes, of_target=of_target, code_type=dtype, meta=meta
     )
-    return blocks.persist()
+    return persist(blocks)[0]
 
 
 def encode_block(y: Values, where: str, classes: Values, of_target: bool, code_type: np.dtype[Any]) -> Codes:
