@@ -36,10 +36,13 @@ def ctrl_c_kept() -> Iterator[None]:
     pressed, hook = [], sys.unraisablehook
 
     def press(number: int, frame: FrameType | None) -> None:
-        pressed.append(True)
-        if before is stop_at_once:
-            raise KeyboardInterrupt
-        before(number, frame)
+        try:
+            if before is stop_at_once:
+                raise KeyboardInterrupt
+            before(number, frame)
+        except KeyboardInterrupt:  # a handler of the caller's own may do something else
+            pressed.append(True)
+            raise
 
     def press_again(lost: Any) -> None:
         if lost.exc_type is KeyboardInterrupt:  # here it would be lost again

@@ -73,7 +73,7 @@ def _fault_of_compressed(X: Any) -> str:
 
 
 def _fault_of_coordinates(X: Any) -> str:
-    for name, size, index in zip(("row", "column"), X.shape, X.coords, strict=True):
+    for name, size, index in zip(("row", "column"), X.shape, (X.row, X.col), strict=True):
         if index.ndim != 1 or len(index) != len(X.data):
             return f"there are {len(X.data)} entries, but {len(index)} {name} indices"
         if fault := _outside(index, size, f"{name} indices"):

@@ -119,8 +119,8 @@ def _create(final: Path, partial: Path) -> tuple[int, bool]:
     except (AttributeError, OSError):  # a system, or a file system, without files that have no name
         # O_EXCL refuses a file or link that somebody else has put there.
         descriptor, named = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, mode), True
-    if old is not None and hasattr(os, "fchmod"):
-        with suppress(PermissionError):
+    if old is not None and hasattr(os, "fchown"):
+        with suppress(OSError):  # not permitted, or an owner that a container does not know
             os.fchown(descriptor, old.st_uid, old.st_gid)
         os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
     return descriptor, named

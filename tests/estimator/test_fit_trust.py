@@ -239,3 +239,20 @@ def test_a_target_that_lacks_half_of_the_classes_is_far_above_no_adaptation(kept
     assert len(model.absent_classes_) >= 4
     low, high = model.estimated_accuracy_interval_
     assert low <= right <= high
+
+
+def test_new_source_rows_keep_the_proportions_of_the_source():
+    """The target lacks half of the classes; a row of the source may still be of any."""
+    rng = np.random.default_rng(0)
+    centres = 1.2 * rng.normal(size=(6, 12))
+    y, y_target = np.arange(300) % 6, np.arange(150) % 3
+    X, X_target = (centres[labels] + rng.normal(size=(len(labels), 12)) for labels in (y, y_target))
+    X_new = centres[y] + rng.normal(size=X.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LPJT(random_state=0).fit(X, y, X_target)
+        plain = LPJT(random_state=0, target_proportions="source").fit(X, y, X_target)
+        of_source, expected = (m.predict(X_new, domain="source") for m in (model, plain))
+    assert np.mean(model.transduction_ < 3) > 0.9  # the target's proportions are found
+    assert np.mean(of_source == y) > np.mean(expected == y) - 0.03
+    assert abs(np.mean(of_source < 3) - 0.5) < 0.1

@@ -346,3 +346,15 @@ def test_reading_from_several_threads(tmp_path):
         thread.join()
     assert len(found) == 4
     assert all((one == X).all() for one in found)
+
+
+def test_row_groups_of_parquet_may_have_dictionaries_of_their_own(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    groups = [
+        pa.table({"x": [1.0, 2.0], "label": pa.array(values).dictionary_encode()})
+        for values in (["a", "b"], ["c", "a"])
+    ]
+    with pq.ParquetWriter(tmp_path / "a.parquet", groups[0].schema) as writer:
+        for group in groups:
+            writer.write_table(group)
+    assert read_domain(tmp_path / "a.parquet").y.tolist() == ["a", "b", "c", "a"]

@@ -50,7 +50,7 @@ def test_second_round_has_finalists_and_all_unadapted(tried):
     for (family, view, _, kernel), score in zip(keys(first), first.weighed.score, strict=True):
         if family == "adapted":
             best[view, kernel] = max(best.get((view, kernel), -1), score)
-    assert set(finalists) == set(sorted(best, key=best.get, reverse=True)[:4])
+    assert set(finalists) == set(sorted(best, key=best.get, reverse=True)[:3])
 
 
 def test_the_plan_is_that_of_the_best_adapted_candidate(tried):

@@ -161,3 +161,10 @@ def test_sparse_parts_come_back_unchecked(tmp_path):
     found = read_isolated(tmp_path / "a.npz", "npz").values[""]
     assert isinstance(found, SparseParts)
     assert found.arrays["indices"][0] == 10**6
+
+
+def test_paths_of_any_type_in_the_search_path_and_long_limits(npz, monkeypatch):
+    monkeypatch.syspath_prepend("unused")
+    monkeypatch.setattr(sys, "path", [Path("unused"), *sys.path])  # as notebooks do
+    monkeypatch.setenv("LPJT_READ_SECONDS", "3000000")
+    assert set(read_isolated(npz, "npz").values) == {"X", "names"}

@@ -173,3 +173,20 @@ def test_lengths_can_be_asked_for_without_candidates():
     model = LPJT(**given).fit(X, y, X_target)
     assert (model.scaling_, model.candidates_) == ("standard-length", [])
     assert np.mean(model.transduction_ == y_target) > 0.95
+
+
+def test_lengths_are_kept_without_a_target_and_beside_both_linear_classifiers():
+    (X, y), (X_new, y_new) = on_a_line(), on_a_line(1)
+    alone = LPJT(scaling="standard-length", random_state=0).fit(X, y)
+    assert np.mean(alone.predict(X_new, domain="source") == y_new) > 0.95
+    model = LPJT(random_state=0).fit(X, y, X_new)
+    linear = [record for record in model.candidates_ if record["candidate"] == "linear"]
+    assert [record["view"] for record in linear].count("source-length") == 2  # a ridge regression and an SVM
+
+
+@pytest.mark.parametrize("classifier", ["svm", "nn"])
+def test_any_classifier_keeps_lengths(classifier):
+    (X, y), (X_target, y_target) = on_a_line(), on_a_line(1, moved=1.0)
+    model = LPJT(classifier=classifier, random_state=0).fit(X, y, X_target)
+    assert model.scaling_.endswith("-length")
+    assert np.mean(model.transduction_ == y_target) > 0.9

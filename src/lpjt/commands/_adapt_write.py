@@ -36,6 +36,8 @@ def write_results(run: Run) -> list[Path]:
         except (OSError, ValueError) as error:
             errors.append(error)
     names = [str(path) for path in written]
+    if len(errors) == 1 and isinstance(errors[0], BrokenPipeError):
+        raise errors[0]  # the reader of the output has had enough
     if errors:
         also = f" Written: {', '.join(names)}." if names else ""
         raise FileError(" ".join(map(str, errors)) + also) from errors[0]

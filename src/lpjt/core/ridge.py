@@ -114,8 +114,7 @@ def fit_kernel_ridge(
     """
     U = unit_rows(Z) if unit_length else np.asarray(Z)
     centres = U[:: -(-len(U) // max_centres)]
-    mean = U.mean(axis=0)
-    gamma = 1.0 / max(2.0 * float(np.einsum("ij,ij->", U, U) / len(U) - mean @ mean), np.finfo(float).eps)
+    gamma = 1.0 / max(2.0 * float(np.var(U, axis=0, dtype=np.float64).sum()), np.finfo(float).eps)
     K = _rbf(U, centres, gamma)
     weighted = K.T * weights
     A = weighted @ K + penalty * _rbf(centres, centres, gamma)

@@ -19,7 +19,7 @@ from lpjt.fitting.trial import Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, make_problem
 from lpjt.kernels import Kernel
 from lpjt.selection.choice import weigh_candidates
-from lpjt.selection.scaling import Scalings, choose_scaling
+from lpjt.selection.scaling import Scalings, choose_scaling, with_lengths
 
 #: Parts of the evidence that a plan has, fields of `selection.choice.Weighed`.
 EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "weight")
@@ -65,6 +65,7 @@ def compare_plans(
     seed = int(base.random_state.randint(2**31 - 1))
     scalings = Scalings(domains)
     base = settle_lengths(base, scalings)
+    views = with_lengths(views) if base.keeps_lengths else views
     plans = [plan if isinstance(plan, Exception) else settle_lengths(plan, scalings) for plan in plans]
     seen, trial = _try_base(domains, base, plans, scalings)
     view_of = cache(lambda kinds: choose_scaling(domains, kinds, scalings))

@@ -38,6 +38,7 @@ class Plan:
     )  # to choose from: "source", "free", "given", or as the classifier has them
     proportions: Array | None = None  # (n_classes,) of the target, if given
     kernels: tuple[Kernel, ...] = ()  # to choose from
+    keeps_lengths: bool = False  # whether views and labels keep the lengths of rows, see `settle_lengths`
     refine: bool = False  # whether the last labels are averaged with those of a kernel ridge regression
     start: str = "auto"
     max_iter: int = 10
@@ -52,6 +53,8 @@ class Plan:
     @property
     def unit_length(self) -> bool:
         """Whether embedded rows are scaled to unit length before they are labelled."""
+        if self.keeps_lengths:
+            return False
         return not isinstance(self.classifier, Propagation) or bool(self.classifier.unit_length)
 
     def named_proportions(self, of_source: Array) -> Array | None:
@@ -69,7 +72,7 @@ def settle_lengths(plan: Plan, scalings: Scalings) -> Plan:
     classifier = plan.classifier
     if isinstance(classifier, Propagation):
         classifier = clone(classifier).set_params(unit_length=False)
-    return replace(plan, views=with_lengths(plan.views), classifier=classifier)
+    return replace(plan, views=with_lengths(plan.views), classifier=classifier, keeps_lengths=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

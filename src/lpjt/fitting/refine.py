@@ -118,8 +118,9 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
     belief = trial.belief(outcome.distributions, of_source)
     if belief:
         first = temperature
-        found = shift_factors(np.vstack([temper(F, first) for F in outcome.distributions]), of_source, belief)
-        facts = trial.facts([shift_proportions(F, first, found) for F in outcome.distributions])
+        given = list(zip(outcome.distributions, (d.y for d in domains.targets), strict=True))
+        found = shift_factors(np.vstack([keep_known(temper(F, first), y) for F, y in given]), of_source, belief)
+        facts = trial.facts([keep_known(shift_proportions(F, first, found), y) for F, y in given])
         value, low, high = trial.estimate(facts)
         # Calibrated again: a temperature after the factors is the same as one before them and their power.
         again = find_temperature(unknown, value, lambda F, t: shift_proportions(F, first * t, found ** (1 / t)))
@@ -128,7 +129,10 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
     return replace(
         outcome,
         distributions=tuple(keep_known(shift_proportions(F, temperature, shift), d.y) for F, d in pairs),
-        predictors=tuple(_calibrated(predictor, temperature, shift) for predictor in outcome.predictors),
+        predictors=tuple(
+            _calibrated(predictor, temperature, shift if i >= len(domains.sources) else None)
+            for i, predictor in enumerate(outcome.predictors)
+        ),
         shift=shift,
         trust=Trust(value, low, high, temperature, facts),
     )

@@ -12,7 +12,7 @@ from lpjt.core import coordinates
 from lpjt.core.objective import Problem
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import Candidate, make_coordinates
-from lpjt.fitting.plan import Outcome, Plan
+from lpjt.fitting.plan import Outcome, Plan, settle_lengths
 from lpjt.fitting.refine import refine_labels
 from lpjt.fitting.trial import Trial
 from lpjt.kernels import Kernel
@@ -22,8 +22,10 @@ from lpjt.selection.unshifted import Unshifted, principal_axes
 
 def fit_source_only(domains: Domains, plan: Plan) -> Outcome:
     """Learn from the source alone: principal axes for `transform`, the plan's classifier for `predict`."""
+    scalings = Scalings(domains)
+    plan = settle_lengths(plan, scalings)
     kind = plan.views[0]
-    maps = make_coordinates(domains.sources, Scalings(domains).of(kind), plan)
+    maps = make_coordinates(domains.sources, scalings.of(kind), plan)
     rows = [coordinates.to_coordinates(d.X, m) for d, m in zip(domains.sources, maps, strict=True)]
     widths = [d.X.shape[1] for d in domains.sources]
 

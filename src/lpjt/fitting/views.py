@@ -19,7 +19,7 @@ from lpjt.fitting.start import first_labels
 from lpjt.kernels import Kernel
 from lpjt.selection.choice import Ground, view_kinship, view_mixing
 from lpjt.selection.evidence import class_separation
-from lpjt.selection.scaling import Scalings
+from lpjt.selection.scaling import KEPT, Scalings
 
 #: Nearest source rows of a target row that are compared with each other.
 KIN = 5
@@ -155,7 +155,7 @@ def _add_unadapted(found: View, problem: Problem, domains: Domains) -> None:
         found.linear = max(found.linear, regression.accuracy)
         nearest.append(_keep_given(y[nearest_rows(rows, Z, 1).indices[:, 0]], given))
         ridge.append(_keep_given(regression.values_of(rows).argmax(axis=1), given))
-        if found.name == "source":
+        if found.name.removesuffix(KEPT) == "source":
             svm = LinearSVC(dual="auto", random_state=0).fit(Z, y, weights)
             machine.append(_keep_given(svm.predict(rows), given))
     found.add(Setting("nearest", found.name), nearest)

@@ -109,6 +109,7 @@ def read_parquet(path: Path, limits: Limits, output: str) -> Answer:
         limits.refuse_bytes(max(packed, max(0, about.num_rows) * width), "its columns announce")
     table = parquet.read_table(path, use_threads=False)
     table.validate(full=True)  # offsets that point outside of their column, text that is none
+    table = table.unify_dictionaries()  # row groups may have dictionaries of their own, which the format refuses
     with pyarrow.ipc.new_file(output, table.schema) as writer:
         writer.write_table(table)
     return Answer({}, {})

@@ -24,6 +24,9 @@ _BOOT = (
     "from lpjt.isolated.child import main; main(request)"
 )
 
+#: Seconds that the system can wait for a process at most.
+LONGEST_WAIT = 2e6
+
 #: One thread: further ones cost address space, which is limited, and gain nothing in a parser.
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -84,7 +87,7 @@ def run_child(request: Mapping[str, Any]) -> int | None:
         work(request)
         return 0
     command = [spawn.get_executable() or sys.executable, "-I", "-c", _BOOT]
-    sent = json.dumps({**request, "sys_path": sys.path}).encode("ascii")
+    sent = json.dumps({**request, "sys_path": [entry for entry in sys.path if isinstance(entry, str)]}).encode("ascii")
     with open(Path(request["folder"]) / "stderr", "wb") as errors:
         try:
             child = subprocess.Popen(
@@ -101,7 +104,7 @@ def run_child(request: Mapping[str, Any]) -> int | None:
             ) from error
         with child:
             try:
-                child.communicate(sent, timeout=request["seconds"])
+                child.communicate(sent, timeout=min(request["seconds"], LONGEST_WAIT))
             except subprocess.TimeoutExpired:
                 return None
             finally:

@@ -88,8 +88,8 @@ def lengths_matter(domains: Domains, scalings: Scalings) -> bool:
         known = every_few(np.flatnonzero(domain.y >= 0), MAX_QUERIES)
         if len(known) < 2:
             continue
-        y = domain.y[known]
-        right = [y[nearest_others(_scaled(domain.X[known], s), 1).indices[:, 0]] == y for s in (unit, kept)]
+        X, y = domain.X[known], domain.y[known]
+        right = [y[nearest_others(_scaled(X, s), 1).indices[:, 0]] == y for s in (unit, kept)]
         lost += int((right[1] & ~right[0]).sum())
         gained += int((right[0] & ~right[1]).sum())
         n += len(known)
