@@ -146,7 +146,7 @@ def test_a_lack_of_memory_gets_one_line(lpjt, blobs, monkeypatch):
 
     monkeypatch.setattr("lpjt.commands.adapt.read_inputs", exhaust)
     result = lpjt("adapt", folder / "source.csv", folder / "target.csv", "-o", folder / "labels.csv")
-    assert "there is not enough memory (Unable to allocate 6.9 GiB). Give fewer rows" in one_line(result)
+    assert "lpjt: not enough memory (Unable to allocate 6.9 GiB). Give fewer rows" in one_line(result)
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,14 @@ def test_belief_falls_with_doubt_and_with_few_rows():
     assert believe_proportions(found, FLAT, 0.95, 10_000) > believe_proportions(found, FLAT, 0.95, 50)
 
 
-def test_expectation_maximisation_finds_the_proportions_and_better_labels():
+def test_expectation_maximisation_comes_near_the_proportions_and_labels_better():
     true = lacking(6)
     F, y = posteriors(true, spread=1.3)
     factors = shift_factors(F, FLAT, 1.0)
     shifted = normalise_rows(F * factors)
     before, after = (np.abs(G.mean(axis=0) - true).sum() / 2 for G in (F, shifted))
     assert before > 0.15
-    assert after < 0.05
+    assert after < 0.6 * before  # three steps of the way
     assert np.mean(shifted.argmax(axis=1) == y) > np.mean(F.argmax(axis=1) == y) + 0.05
 
 
@@ -63,7 +63,7 @@ def test_the_steps_are_those_of_loops(belief):
     """The update of Saerens et al.: new proportions are the mean posterior under the old ones."""
     F, _ = posteriors(lacking(3), n=60)
     expected = [1.0] * 10
-    for _ in range(10):
+    for _ in range(3):
         masses = [0.3] * 10  # rows that keep the source's proportions, per class
         for row in F:
             joint = [p * f for p, f in zip(row, expected, strict=True)]

@@ -159,7 +159,7 @@ def test_the_page_is_written_from_rows(tmp_path):
     assert written == [page, tmp_path / "docs" / "figures" / "robustness.png"]
     assert all(path.is_file() for path in written)
     text = page.read_text()
-    assert text.startswith("# Robustness\n\n<!-- Written by `lpjt bench robust --page`")
+    assert text.startswith("# Robustness\n\n<!-- Written by `lpjt bench robust --page --force`")
     assert "at most 600 rows per domain" in text
     assert "![Accuracy of LPJT against accuracy without adaptation](figures/robustness.png)" in text
     assert "| all | 8 | 75.0 | 73.5 |" in text

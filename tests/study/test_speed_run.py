@@ -11,7 +11,8 @@ from lpjt.commands.bench import memory_fault
 from lpjt.study import meter
 from lpjt.study.runner import Event
 from lpjt.study.speed import run as speed_run
-from lpjt.study.speed.data import even_counts
+from lpjt.study.speed.data import even_counts, make_pair
+from lpjt.study.speed.methods import METHODS
 from lpjt.study.speed.results import Measurement, forget_others, open_store, read_result
 from lpjt.study.speed.run import run_tasks
 
@@ -46,7 +47,9 @@ def test_a_record_has_the_figures_and_their_ratios(store):
     assert record["parameters"] == {"max_iter": 2, "tol": 0.0}
     assert 0 < sum(record["stages"].values()) <= record["seconds"] * (1 + 1e-4)
     assert 25 < record["unadapted_accuracy"] <= 100
-    assert record["accuracy"] > 50
+    pair = make_pair(**TASK.data)
+    again = METHODS["LPJT"].fit(pair.X_source, pair.y_source, pair.X_target, record["parameters"])
+    assert record["accuracy"] == pytest.approx(100 * np.mean(np.asarray(again.labels) == pair.y_target), abs=1e-4)
     assert {"processor", "threads", "cores"} <= set(record["machine"])
     assert record["versions"]["lpjt"]
     if sys.platform == "linux":

@@ -29,7 +29,7 @@ FIRST_ROWS, SECOND_ROWS = (800, 15), (2000, 30)
 CANDIDATE_COORDINATES = 200
 
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
-FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 3
+FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)

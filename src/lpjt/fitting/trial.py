@@ -98,8 +98,15 @@ class Trial:
         )
 
     def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
-        """How far to believe the proportions of the labels, see `believe_proportions`; 0 if the caller named them."""
-        if self.first is None or not {s.masses for s in self.first.settings} >= {"source", "free"}:
+        """How far to believe the proportions of the labels, see `believe_proportions`.
+
+        Not at all if the caller named them, or gave target labels: these tell of classes that the votes overlook.
+        """
+        if (
+            self.held is not None
+            or self.first is None
+            or not {s.masses for s in self.first.settings} >= {"source", "free"}
+        ):
             return 0.0
         labels = np.concatenate([F.argmax(axis=1) for F in distributions])
         found = np.bincount(labels, minlength=len(of_source)) / len(labels)

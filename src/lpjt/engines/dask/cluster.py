@@ -164,10 +164,9 @@ def _client() -> Any:
     if "distributed" not in sys.modules:
         return None
     from dask.base import get_scheduler
-    from distributed import Client
 
     owner = getattr(get_scheduler(), "__self__", None)
-    return owner if isinstance(owner, Client) else None
+    return owner if hasattr(owner, "run_on_scheduler") else None
 
 
 def _address(client: Any) -> str:
