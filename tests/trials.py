@@ -59,7 +59,7 @@ def hand_made(
     given = {"nearest": (around,), "reverse": (), "y_reverse": np.zeros(0, dtype=int), "local": 0.5, "linear": 0.6}
     zeros = np.zeros(m)
     votes = consensus if votes is None else np.asarray(votes, dtype=float)
-    weighed = Weighed(zeros, zeros, np.arange(m) / 10, zeros, scores, weights, consensus, votes)
+    weighed = Weighed(zeros, zeros, np.arange(m) / 10, zeros, zeros, scores, weights, consensus, votes)
     return Trial(settings, labellings, Ground(**{**given, **ground}), weighed, sample)
 
 

@@ -19,7 +19,7 @@ from lpjt.kernels import Kernel
 from lpjt.parameters import AUTHORS_DEPARTURES, CONSTRAINTS, authors_parameters, make_plan, paper_parameters
 
 #: Parts of the evidence in a record of `candidates_`, in the order in which they are shown.
-EVIDENCE = ("separation", "reverse", "kinship", "agreement", "score", "weight")
+EVIDENCE = ("separation", "reverse", "kinship", "clarity", "agreement", "score", "weight")
 
 
 class LPJT(FittedModel):
@@ -71,7 +71,7 @@ class LPJT(FittedModel):
         from the source's by more than its errors would explain; without a choice it is "source".
     candidates : "auto" or None, default="auto"
         Whether to try candidates for what `scaling`, `target_proportions` and `kernel` leave open, on a sample of at
-        most 800 rows per domain (15 per class if that is more), the best of them on 2,000 (30 per class), and to weigh
+        most 800 rows per domain (10 per class if that is more), the best of them on 1,500 (22 per class), and to weigh
         them by evidence that needs no target label; see `lpjt.selection`. None, or naming both a scaling and target
         proportions, turns the choice off.
     refine : bool, default=True
@@ -124,7 +124,7 @@ class LPJT(FittedModel):
         False if the labels come from the source without adaptation.
     candidates_ : list of dict
         The candidates of the last round, the best first: candidate, view, masses, kernel, each part of the evidence
-        (separation, reverse, kinship, agreement; found, the share of given target labels that it finds while
+        (separation, reverse, kinship, clarity, agreement; found, the share of given target labels that it finds while
         they are hidden from it, or None), score, weight in the consensus, and which one was chosen for the whole fit.
         Empty without a choice. ``pandas.DataFrame(model.candidates_)`` makes a table of it.
     estimated_accuracy_ : float or None

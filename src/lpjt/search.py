@@ -61,8 +61,8 @@ class LPJTSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : LPJT
         The best setting, fitted on all rows; only with ``refit=True``.
     cv_results_ : dict of arrays, one entry per setting
-        "params", "param_<name>" (masked arrays), "score", its parts "separation", "reverse", "agreement" and
-        "kinship", "weight" in the consensus of all candidates, "rank" (1 is best) and "seconds", without the work that
+        "params", "param_<name>" (masked arrays), "score", its parts "separation", "reverse", "agreement", "kinship" and
+        "clarity", "weight" in the consensus of all candidates, "rank" (1 is best) and "seconds", without the work that
         settings share. A setting that failed has NaN.
     classes_ : array, (n_classes,)
     n_features_in_ : int

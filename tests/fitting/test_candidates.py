@@ -13,7 +13,7 @@ from lpjt.domains import open_domains
 from lpjt.fitting import candidates
 from lpjt.fitting.candidates import settle_masses, take_rows, try_candidates
 from lpjt.parameters import VIEWS
-from lpjt.selection.choice import weigh_candidates
+from lpjt.selection.choice import ViewFacts, weigh_candidates
 from problems import masked
 from trials import X_TARGET, Y_TARGET, X, Y, calls_of_iterate, opened, plan_for
 
@@ -67,11 +67,12 @@ def test_the_plan_is_that_of_the_best_adapted_candidate(tried):
 def test_both_rounds_are_weighed_on_the_same_ground(tried):
     trial, first = tried[0], tried[0].first
     assert trial.ground is first.ground
-    kinship = {s.view: k for s, k in zip(first.settings, first.weighed.kinship, strict=True)}
+    parts = zip(first.settings, first.weighed.kinship, first.weighed.clarity, strict=True)
+    facts = {s.view: ViewFacts(kinship, clarity=clarity) for s, kinship, clarity in parts}
     for of_round, given in ((first, {}), (trial, {"votes": first.weighed.votes})):
-        families, of_views = [s.family for s in of_round.settings], [kinship[s.view] for s in of_round.settings]
+        families, of_views = [s.family for s in of_round.settings], [facts[s.view] for s in of_round.settings]
         votes = given.get("votes", first.weighed.votes)
-        expected = weigh_candidates(of_round.labellings, families, of_views, of_views, trial.ground, 3, votes=votes)
+        expected = weigh_candidates(of_round.labellings, families, of_views, trial.ground, 3, votes=votes)
         assert_allclose(of_round.weighed.score, expected.score, rtol=1e-12)
         assert_allclose(of_round.weighed.weight, expected.weight, rtol=1e-12)
     assert_allclose(trial.weighed.consensus.sum(axis=1), 1, rtol=1e-6)

@@ -53,10 +53,11 @@ def test_votes_decide_what_is_noise():
     assert_allclose(proportions, [0.35, 0.65], atol=1e-10)
 
 
-def test_a_consensus_with_few_votes_is_not_believed():
-    assert settled((0.9, 0.1), consent=0.45) == ("source", None)
-    _, proportions = settled((0.9, 0.1), consent=0.5)
-    assert_allclose(proportions, [0.7, 0.3], atol=1e-10)
+def test_a_consensus_with_few_votes_wants_a_larger_distance():
+    assert settled((0.9, 0.1), consent=0.05) == ("source", None)
+    _, proportions = settled((0.9, 0.1), consent=0.2)
+    share = (0.4 - 0.4 * 0.8 - DRAWN) / 0.1
+    assert_allclose(proportions, [0.5 + 0.4 * share, 0.5 - 0.4 * share], atol=1e-10)
 
 
 def test_a_class_can_return():

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from lpjt import LPJT
 from lpjt.fitting.trial import Sampled
-from lpjt.selection.choice import fair_separation
+from lpjt.selection.choice import label_separation
 from problems import masked
 from trials import INPUTS, X_TARGET, Y_TARGET, X, Y, hand_made
 
@@ -92,7 +92,7 @@ def test_facts_by_hand():
     # By candidates: 1-NN and linear, then two adapted ones.
     assert_allclose(facts.unadapted, np.mean([agreed(trial, i, [0, 0, 1, 0]) for i in (0, 1)]))
     assert_allclose(facts.adapted, np.mean([agreed(trial, i, [0, 0, 1, 0]) for i in (2, 3)]))
-    assert_allclose(facts.separation, fair_separation(np.array([0, 0, 1, 0]), trial.ground.nearest))
+    assert_allclose(facts.separation, label_separation(np.array([0, 0, 1, 0]), trial.ground.nearest, 2))
 
 
 def agreed(trial, candidate, labels):

@@ -7,8 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lpjt.selection import choice
 from lpjt.selection.choice import (
     Ground,
+    ViewFacts,
     balance_families,
-    fair_separation,
+    label_return,
+    label_separation,
     prior_votes,
     view_kinship,
     view_mixing,
@@ -32,35 +34,47 @@ def random_case(seed=0, n=30, n_source=20, n_classes=3, families=FAMILIES, *, lo
         local=local,
         linear=linear,
     )
-    kinship, mixing = rng.random((2, len(families))).tolist()
-    return labellings, list(families), kinship, mixing, ground, n_classes
+    views = [ViewFacts(*facts) for facts in rng.random((len(families), 3)).tolist()]
+    return labellings, list(families), views, ground, n_classes
 
 
-def naive_weighing(labellings, families, kinship, mixing, ground, n_classes):
+def naive_information(labels, others):
+    """Shared information of two labellings over the entropy of the first, summed over pairs of classes."""
+    n, total, own = len(labels), 0.0, 0.0
+    for a in set(labels):
+        p = sum(x == a for x in labels) / n
+        own -= p * np.log(p)
+        for b in set(others):
+            q = sum(x == b for x in others) / n
+            both = sum(x == a and z == b for x, z in zip(labels, others, strict=True)) / n
+            total += both * np.log(both / (p * q)) if both else 0.0
+    return total / own if own else 0.0
+
+
+def naive_weighing(labellings, families, views, ground, n_classes):
     """Every part of the evidence as loops over candidates, views and rows."""
     m, n = len(labellings), len(labellings[0])
     say = {"nearest": 0.5, "linear": 1.0, "adapted": 1.0}
     prior = [say[f] / families.count(f) for f in families]
     prior = [p / sum(prior) for p in prior]
-    votes = [prior[k] * np.exp(mixing[k] / 0.25) for k in range(m)]
+    votes = [prior[k] * np.exp(views[k].mixing / 0.25) for k in range(m)]
     votes = [v / sum(votes) for v in votes]
-    parts = {name: [] for name in ("separation", "reverse", "kinship", "agreement", "score")}
+    parts = {name: [] for name in ("separation", "reverse", "kinship", "clarity", "agreement", "score")}
     for i in range(m):
         y = labellings[i]
-        same = [sum(y[r] == y[near[r]] for r in range(n)) / n for near in ground.nearest]
-        back = [sum(y[near[s]] == ground.y_reverse[s] for s in range(len(near))) / len(near) for near in ground.reverse]
+        same = [naive_information(y, [y[near[r]] for r in range(n)]) for near in ground.nearest]
+        back = [naive_information([y[row] for row in near], ground.y_reverse) for near in ground.reverse]
         agreed = sum(votes[k] for r in range(n) for k in range(m) if labellings[k][r] == y[r]) / n
-        share, reverse = sum(same) / len(same), sum(back) / len(back) if back else 0.0
-        chance = sum(y[r] == y[q] for r in range(n) for q in range(n)) / n**2
-        separation = share / 2 + ((share - chance) / (1 - chance) / 2 if chance < 1 else 0.0)
-        score = ground.local * separation + 0.25 * reverse + 0.5 * kinship[i] + agreed
+        separation, reverse = sum(same) / len(same), sum(back) / len(back) if back else 0.0
+        score = 2 * ground.local * (separation + reverse) + 0.5 * views[i].kinship + 2 * views[i].clarity + agreed
         if families[i] != "adapted":
             score += 0.03
         if families[i] == "linear" and ground.linear > ground.local:
             score += (ground.linear - ground.local) * (1 - ground.local)
-        for name, value in zip(parts, (separation, reverse, kinship[i], agreed, score), strict=True):
+        values = (separation, reverse, views[i].kinship, views[i].clarity, agreed, score)
+        for name, value in zip(parts, values, strict=True):
             parts[name].append(value)
-    weight = [prior[i] * np.exp(parts["score"][i] / 0.2) for i in range(m)]
+    weight = [prior[i] * np.exp(parts["score"][i] / 0.15) for i in range(m)]
     parts["weight"] = [w / sum(weight) for w in weight]
     parts["consensus"] = np.zeros((n, n_classes))
     for i in range(m):
@@ -69,7 +83,7 @@ def naive_weighing(labellings, families, kinship, mixing, ground, n_classes):
     return parts
 
 
-PARTS = ("separation", "reverse", "kinship", "agreement", "score", "weight", "consensus")
+PARTS = ("separation", "reverse", "kinship", "clarity", "agreement", "score", "weight", "consensus")
 
 
 @pytest.mark.parametrize("linear", [0.5, 0.9])
@@ -85,9 +99,9 @@ def test_every_part_is_that_of_the_loops(seed, linear):
 
 
 def test_without_a_reverse_search_it_counts_for_nothing():
-    labellings, families, kinship, mixing, ground, n_classes = random_case()
+    labellings, families, views, ground, n_classes = random_case()
     empty = Ground(ground.nearest, (), ground.y_reverse, ground.local, ground.linear)
-    case = (labellings, families, kinship, mixing, empty, n_classes)
+    case = (labellings, families, views, empty, n_classes)
     found, expected = weigh_candidates(*case), naive_weighing(*case)
     assert_array_equal(found.reverse, 0)
     for name in PARTS:
@@ -95,10 +109,10 @@ def test_without_a_reverse_search_it_counts_for_nothing():
 
 
 def test_order_of_candidates_does_not_matter():
-    labellings, families, kinship, mixing, ground, n_classes = random_case()
+    labellings, families, views, ground, n_classes = random_case()
     order = np.random.default_rng(1).permutation(len(families))
-    found = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes)
-    moved = [[part[i] for i in order] for part in (families, kinship, mixing)]
+    found = weigh_candidates(labellings, families, views, ground, n_classes)
+    moved = [[part[i] for i in order] for part in (families, views)]
     again = weigh_candidates(labellings[order], *moved, ground, n_classes)
     for name in PARTS[:-1]:
         assert_allclose(getattr(again, name), getattr(found, name)[order], rtol=1e-10, err_msg=name)
@@ -107,19 +121,19 @@ def test_order_of_candidates_does_not_matter():
 
 
 def test_names_of_classes_do_not_matter():
-    labellings, families, kinship, mixing, ground, n_classes = random_case()
+    labellings, families, views, ground, n_classes = random_case()
     renamed = np.array([2, 0, 1])
     other = Ground(ground.nearest, ground.reverse, renamed[ground.y_reverse], ground.local, ground.linear)
-    found = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes)
-    again = weigh_candidates(renamed[labellings], families, kinship, mixing, other, n_classes)
+    found = weigh_candidates(labellings, families, views, ground, n_classes)
+    again = weigh_candidates(renamed[labellings], families, views, other, n_classes)
     for name in PARTS[:-1]:
         assert_allclose(getattr(again, name), getattr(found, name), rtol=1e-12, err_msg=name)
     assert_allclose(again.consensus[:, renamed], found.consensus, atol=1e-12)
 
 
 def test_one_candidate_has_all_weight():
-    labellings, _, _, _, ground, n_classes = random_case()
-    found = weigh_candidates(labellings[:1], ["nearest"], [0.2], [0.4], ground, n_classes)
+    labellings, _, _, ground, n_classes = random_case()
+    found = weigh_candidates(labellings[:1], ["nearest"], [ViewFacts(0.2, 0.4)], ground, n_classes)
     assert_array_equal(found.weight, [1])
     assert_array_equal(found.consensus, np.eye(n_classes)[labellings[0]])
     assert_allclose(found.agreement, 1)
@@ -134,9 +148,10 @@ def flat_ground(n=10, *, local=0.0, linear=0.0, reverse=()):
     return Ground(((np.arange(n) + 1) % n,), reverse, np.zeros(4, dtype=int), local, linear)
 
 
-def weights_of(labellings, families, kinship=None, mixing=None, **ground):
-    kinship, mixing = ([0.0] * len(families) if part is None else part for part in (kinship, mixing))
-    return weigh_candidates(np.asarray(labellings), families, kinship, mixing, flat_ground(**ground), 2)
+def weights_of(labellings, families, kinship=None, mixing=None, clarity=None, **ground):
+    nothing = [0.0] * len(families)
+    views = [ViewFacts(*facts) for facts in zip(kinship or nothing, mixing or nothing, clarity or nothing, strict=True)]
+    return weigh_candidates(np.asarray(labellings), families, views, flat_ground(**ground), 2)
 
 
 def test_a_family_has_the_same_say_however_large_it_is():
@@ -167,8 +182,8 @@ def test_copies_of_a_wrong_candidate_do_not_outvote_the_others():
 
 
 def test_sharpness_turns_scores_into_weights():
-    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.4, 0.0])  # scores differ by 0.2, one sharpness
-    assert_allclose(found.score[0] - found.score[1], 0.2, rtol=1e-10)
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.3, 0.0])  # scores differ by 0.15, one sharpness
+    assert_allclose(found.score[0] - found.score[1], 0.15, rtol=1e-10)
     assert_allclose(found.weight[0] / found.weight[1], np.e, rtol=1e-8)
 
 
@@ -184,23 +199,25 @@ def test_kinship_weighs_half():
     assert_array_equal(found.kinship, [0.8, 0.2])
 
 
-def test_reverse_agreement_weighs_a_quarter():
-    # Three of four source rows are nearest to target row 0 and have its label by the first candidate alone.
-    labellings = [[0] * 10, [1, *[0] * 9]]
-    found = weights_of(labellings, ["adapted"] * 2, reverse=(np.array([0, 0, 0, 5]),))
-    assert_allclose(found.reverse, [1, 0.25])
-    assert_allclose(found.agreement[0], found.agreement[1])
-    assert_allclose(found.score[0] - found.score[1], 0.75 / 4, rtol=1e-10)
+def test_clarity_weighs_twice():
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, clarity=[0.9, 0.8])
+    assert_allclose(found.score[0] - found.score[1], 0.2, rtol=1e-10)
+    assert_array_equal(found.clarity, [0.9, 0.8])
 
 
-def test_separation_weighs_as_much_as_neighbours_tell():
-    # Rows are joined to the next one: eight of ten have its label in the first labelling, none in the second. Both have
-    # two classes of five rows, so half of the rows would by chance; corrected shares are 0.6 and -1.
-    labellings = [[0] * 5 + [1] * 5, [0, 1] * 5]
+def test_separation_and_return_weigh_as_much_as_neighbours_tell():
+    # Rows are joined to the next one: in the first labelling, blocks of five, the label of a row tells that of the next
+    # in eight of ten cases; in the second, pairs of rows, it tells nothing. Source rows tell all of both labellings.
+    labellings, near = np.array([[0] * 5 + [1] * 5, [0, 0, 1, 1, 0, 0, 1, 1, 0, 1]]), np.array([0, 1, 7, 9])
+    y_reverse = np.array([0, 0, 1, 1])
+    told = naive_information(labellings[0], np.roll(labellings[0], -1))
+    less = naive_information(labellings[1], np.roll(labellings[1], -1))
     for local in (0.0, 0.6):
-        found = weights_of(labellings, ["adapted"] * 2, local=local)
-        assert_allclose(found.separation, [(0.8 + 0.6) / 2, (0 - 1) / 2], atol=1e-12)
-        assert_allclose(found.score[0] - found.score[1], local * 1.2, atol=1e-12)
+        ground = Ground(((np.arange(10) + 1) % 10,), (near,), y_reverse, local, 0.0)
+        found = weigh_candidates(labellings, ["adapted"] * 2, [ViewFacts()] * 2, ground, 2)
+        assert_allclose(found.separation, [told, less], atol=1e-12)
+        assert_allclose(found.reverse, 1)
+        assert_allclose(found.score - found.agreement, 2 * local * (np.array([told, less]) + 1), atol=1e-12)
 
 
 def test_unadapted_candidates_start_with_a_bonus():
@@ -264,22 +281,40 @@ def test_kinship_by_hand():
     assert_allclose(view_kinship(np.array([[0, 1], [1, 0]]), np.array([1, 0]), np.array([0, 1])), 0.25)
 
 
-def test_labels_that_are_all_the_same_have_half_of_a_separation():
+def test_labels_that_are_all_the_same_tell_nothing():
     around = (np.arange(6) + 1) % 6
-    assert fair_separation(np.zeros(6, dtype=int), [around]) == 0.5
-    assert fair_separation(np.full(6, 2), [around, around]) == 0.5
+    assert label_separation(np.zeros(6, dtype=int), [around], 3) == 0
+    assert label_return(np.full(6, 2), [around], np.array([0, 1, 2, 0, 1, 2]), 3) == 0
+    assert label_return(np.arange(3), [], np.array([0, 1]), 3) == 0  # no view compares the domains
 
 
-def test_fair_separation_by_hand():
-    labels = np.array([0, 0, 0, 1])
-    first, second = np.array([1, 0, 1, 2]), np.array([1, 2, 0, 0])  # three of four rows agree in both views
-    chance = (9 + 1) / 16
-    assert_allclose(fair_separation(labels, [first, second]), (0.75 + (0.75 - chance) / (1 - chance)) / 2)
-    third = np.array([3, 3, 3, 0])  # none agrees: the mean over three views is a half
-    assert_allclose(fair_separation(labels, [first, second, third]), (0.5 + (0.5 - chance) / (1 - chance)) / 2)
+def test_separation_by_hand():
     pairs = np.array([1, 0, 3, 2])
-    assert fair_separation(np.array([0, 0, 1, 1]), [pairs]) == 1.0
-    assert fair_separation(np.array([0, 1, 0, 1]), [pairs]) == -0.5  # worse than chance
+    assert_allclose(label_separation(np.array([0, 0, 1, 1]), [pairs], 2), 1.0)
+    labels, across = np.array([0, 0, 0, 1]), np.array([3, 3, 3, 0])
+    assert_allclose(label_separation(labels, [across], 2), naive_information(labels, labels[across]))
+    both = label_separation(labels, [across, pairs], 2)
+    assert_allclose(both, (label_separation(labels, [across], 2) + label_separation(labels, [pairs], 2)) / 2)
+
+
+def test_merged_classes_separate_more_rows_but_tell_less():
+    """What the share of rows with a neighbour of their label cannot see: six classes, of which three are merged."""
+    rng = np.random.default_rng(0)
+    y, noisy = np.repeat(np.arange(6), 50), rng.random(300) < 0.2
+    labels = np.where(noisy, rng.integers(0, 6, size=300), y)
+    merged = np.where(labels < 4, 0, labels)
+    near = np.concatenate([rng.permutation(np.flatnonzero(y == c)) for c in range(6)])
+    assert np.mean(merged[near] == merged) > np.mean(labels[near] == labels)
+    assert label_separation(labels, [near], 6) > label_separation(merged, [near], 6)
+
+
+def test_source_rows_of_classes_that_the_target_lacks_do_no_harm():
+    """Labels of a target with two of five classes: right ones tell all, ones spread over five classes tell less."""
+    y_source, truth = np.repeat(np.arange(5), 20), np.repeat([0, 1], 50)
+    rng = np.random.default_rng(0)
+    near = np.where(y_source < 2, 50 * y_source + rng.integers(0, 50, size=100), rng.integers(0, 100, size=100))
+    spread = rng.integers(0, 5, size=100)
+    assert label_return(truth, [near], y_source, 5) > label_return(spread, [near], y_source, 5) + 0.1
 
 
 def test_mixing_by_hand():

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt.core.propagation import normalise_rows
-from lpjt.selection.shift import believe_proportions, shift_factors
+from lpjt.selection.shift import believe_distributions, believe_proportions, shift_factors
 
 FLAT = np.full(10, 0.1)
 
@@ -40,11 +40,16 @@ def test_missing_classes_are_believed_if_the_candidates_agree(n_missing, consent
 
 def test_belief_falls_with_doubt_and_with_few_rows():
     found = 0.8 * FLAT + 0.2 * lacking(8)  # 0.16 from the source
-    beliefs = [believe_proportions(found, FLAT, consent, 10_000) for consent in (1.0, 0.9, 0.8, 0.4)]
+    beliefs = [believe_proportions(found, FLAT, consent, 10_000) for consent in (1.0, 0.9, 0.8, 0.5)]
     assert beliefs == sorted(beliefs, reverse=True)
     assert beliefs[0] > beliefs[2]
     assert beliefs[-1] == 0
     assert believe_proportions(found, FLAT, 0.95, 10_000) > believe_proportions(found, FLAT, 0.95, 50)
+
+
+def test_expectation_maximisation_wants_votes():
+    beliefs = [believe_distributions(consent) for consent in (0.0, 0.45, 0.5, 0.55, 1.0)]
+    assert_allclose(beliefs, [0, 0, 0.5, 1, 1], atol=1e-12)
 
 
 def test_expectation_maximisation_comes_near_the_proportions_and_labels_better():

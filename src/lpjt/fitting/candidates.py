@@ -17,13 +17,13 @@ from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, make_problem
-from lpjt.selection.choice import Ground, weigh_candidates
+from lpjt.selection.choice import Ground, ViewFacts, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 
 #: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
 #: classes: enough to rank candidates, then enough for the finalists to be accurate.
-FIRST_ROWS, SECOND_ROWS = (800, 15), (2000, 30)
+FIRST_ROWS, SECOND_ROWS = (800, 10), (1500, 22)
 
 #: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
 CANDIDATE_COORDINATES = 200
@@ -114,7 +114,7 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     tried = [pair for view in views for pair in zip(view.settings, view.labellings, strict=True)]
     if not any(s.family == "adapted" for s, _ in tried):
         raise next(error for view in views for error in view.errors)
-    of_views = {view.name: (view.kinship, view.mixing) for view in views}
+    of_views = {view.name: view.facts for view in views}
     held = hold_out(few, make_small(plan, FIRST_ITERATIONS), views)
     first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes), given=_given(held))
     masses, proportions = settle_masses(plan, first, few)
@@ -159,8 +159,8 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
     """Class masses of the second round and of the whole fit, by name, and their proportions if they are estimated.
 
     Where the plan leaves them open: the proportions of the consensus, as far as they are further from the source's than
-    wrong labels would make them, and as far as the votes are for its labels; those of the source otherwise, since a
-    target that has them is labelled better with them.
+    wrong labels would make them; those of the source otherwise, since a target that has them is labelled better with
+    them.
     """
     if len(plan.masses) == 1:
         return plan.masses[0], plan.proportions
@@ -195,16 +195,15 @@ def _finalists(first: Trial) -> list[int]:
 
 def _weigh(
     tried: Sequence[tuple[Setting, Codes]],
-    of_views: Mapping[str, tuple[float, float]],
+    of_views: Mapping[str, ViewFacts],
     ground: Ground,
     sample: tuple[Codes | None, ...],
     n_classes: int,
     **earlier: Any,
 ) -> Trial:
     settings, labellings = tuple(s for s, _ in tried), np.array([y for _, y in tried])
-    kinship, mixing = ([of_views[s.view][part] for s in settings] for part in (0, 1))
-    families = [s.family for s in settings]
-    weighed = weigh_candidates(labellings, families, kinship, mixing, ground, n_classes, **earlier)
+    families, views = [s.family for s in settings], [of_views[s.view] for s in settings]
+    weighed = weigh_candidates(labellings, families, views, ground, n_classes, **earlier)
     return Trial(settings, labellings, ground, weighed, sample)
 
 

@@ -22,7 +22,7 @@ from lpjt.selection.choice import weigh_candidates
 from lpjt.selection.scaling import Scalings, choose_scaling, with_lengths
 
 #: Parts of the evidence that a plan has, fields of `selection.choice.Weighed`.
-EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "weight")
+EVIDENCE = ("score", "separation", "reverse", "agreement", "kinship", "clarity", "weight")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -189,12 +189,11 @@ def _weigh(
         if s.family != "adapted"
     ]
     labellings, families, names, seconds = zip(*adapted, *unadapted, strict=True)
-    kinship, mixing = ({view.name: getattr(view, part) for view in views} for part in ("kinship", "mixing"))
+    facts = {view.name: view.facts for view in views}
     weighed = weigh_candidates(
         np.array(labellings),
         families,
-        [kinship[name] for name in names],
-        [mixing[name] for name in names],
+        [facts[name] for name in names],
         join_grounds(domains, views),
         len(domains.classes),
     )

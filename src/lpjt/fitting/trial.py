@@ -9,9 +9,9 @@ import numpy as np
 from lpjt._typing import Array, Codes
 from lpjt.fitting.held_out import HeldOut
 from lpjt.fitting.views import Setting
-from lpjt.selection.choice import Ground, Weighed, fair_separation
+from lpjt.selection.choice import Ground, Weighed, label_separation
 from lpjt.selection.given import given_noise
-from lpjt.selection.shift import believe_proportions
+from lpjt.selection.shift import believe_distributions, believe_proportions
 from lpjt.selection.trust import Facts, estimate_accuracy
 
 #: A fit adapts unless the best unadapted candidate has a score that is higher by more than this.
@@ -65,6 +65,7 @@ class Trial:
                 "separation": float(w.separation[i]),
                 "reverse": float(w.reverse[i]),
                 "kinship": float(w.kinship[i]),
+                "clarity": float(w.clarity[i]),
                 "agreement": float(w.agreement[i]),
                 "found": None if w.found is None else float(w.found[i]),
                 "score": float(w.score[i]),
@@ -94,11 +95,11 @@ class Trial:
             agreement=float(w.votes[np.arange(len(labels)), labels].mean()),
             adapted=of_adapted,
             unadapted=of_adapted if adapted.all() else float(agree[~adapted].mean()),
-            separation=fair_separation(labels, self.ground.nearest),
+            separation=label_separation(labels, self.ground.nearest, w.consensus.shape[1]),
         )
 
     def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
-        """How far to believe the proportions of the labels, see `believe_proportions`.
+        """How far to bring distributions to proportions of their own, see `shift_factors`.
 
         Not at all if the caller named them, or gave target labels: these tell of classes that the votes overlook.
         """
@@ -110,7 +111,8 @@ class Trial:
             return 0.0
         labels = np.concatenate([F.argmax(axis=1) for F in distributions])
         found = np.bincount(labels, minlength=len(of_source)) / len(labels)
-        return believe_proportions(found, of_source, self.first.weighed.consent, len(labels))
+        consent = self.first.weighed.consent
+        return believe_distributions(consent) * believe_proportions(found, of_source, consent, len(labels))
 
     def credit(self, distributions: Sequence[Array]) -> float:
         """How much the labels of the whole fit count, in (0, 1]: 1 if they have as many votes as the consensus'.

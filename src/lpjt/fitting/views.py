@@ -17,7 +17,7 @@ from lpjt.fitting.candidate import embed_rows, make_coordinates, on_domains
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.start import first_labels
 from lpjt.kernels import Kernel
-from lpjt.selection.choice import Ground, view_kinship, view_mixing
+from lpjt.selection.choice import Ground, ViewFacts, view_kinship, view_mixing
 from lpjt.selection.evidence import class_separation
 from lpjt.selection.scaling import KEPT, Scalings
 
@@ -56,6 +56,11 @@ class View:
     errors: list[Exception] = field(default_factory=list)  # of candidates that failed
     mixing: float = 0.0  # `view_mixing` times the kinship; 0 if widths differ
     kinship: float = 0.0  # as in `view_kinship`; 0 if widths differ
+
+    @property
+    def facts(self) -> ViewFacts:
+        """What the view tells before any labelling."""
+        return ViewFacts(self.kinship, self.mixing, (self.local + self.linear) / 2)
 
     def add(self, setting: Setting, parts: Sequence[Codes]) -> None:
         """Add a candidate by its labels of each target."""

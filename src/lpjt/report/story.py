@@ -216,8 +216,9 @@ _VIEWS = {
     "paper": "scaled as in the paper",
 }
 _PARTS = {
-    "separation": "how often near target rows share a label",
+    "separation": "how far the label of a near target row tells a row's own",
     "reverse": "how well its labels predict the source back",
     "kinship": "how well its view joins the domains",
+    "clarity": "how well its view tells the source's classes apart",
     "agreement": "how many candidates agree with it",
 }

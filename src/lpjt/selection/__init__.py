@@ -5,20 +5,33 @@ other, `evidence` has the parts of the evidence, `trust` estimates the accuracy 
 confidence, `shift` finds the class proportions of the target, `asking` the rows whose labels would tell most.
 """
 
-from lpjt.selection.choice import Ground, Weighed, view_kinship, weigh_candidates
-from lpjt.selection.evidence import mutual_information, reverse_agreement, separation
-from lpjt.selection.shift import believe_proportions, shift_factors
+from lpjt.selection.choice import (
+    Ground,
+    ViewFacts,
+    Weighed,
+    label_return,
+    label_separation,
+    view_kinship,
+    weigh_candidates,
+)
+from lpjt.selection.evidence import mutual_information, reverse_agreement, separation, shared_information
+from lpjt.selection.shift import believe_distributions, believe_proportions, shift_factors
 from lpjt.selection.trust import Facts, estimate_accuracy
 
 __all__ = [
     "Facts",
     "Ground",
+    "ViewFacts",
     "Weighed",
+    "believe_distributions",
     "believe_proportions",
     "estimate_accuracy",
+    "label_return",
+    "label_separation",
     "mutual_information",
     "reverse_agreement",
     "separation",
+    "shared_information",
     "shift_factors",
     "view_kinship",
     "weigh_candidates",

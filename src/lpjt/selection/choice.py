@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lpjt._typing import Array, Codes
-from lpjt.selection.evidence import reverse_agreement, separation
+from lpjt.selection.evidence import shared_information
 from lpjt.selection.given import evidence_of_given
 
 #: The families of candidates, and the say of each: as many candidates as a family may have, together they have this
@@ -25,11 +25,13 @@ MIXING_UNIT = 0.25
 
 #: A candidate whose score is lower by this much has a weight that is lower by a factor of e. Evidence cannot tell the
 #: best candidate from other good ones, so the weights fall slowly.
-SHARPNESS = 0.2
+SHARPNESS = 0.15
 
-#: Weights of the reverse agreement and of the view's kinship in the score, and what the score of an unadapted candidate
-#: starts with: where the evidence is level, adaptation is not worth its risk.
-REVERSE_WEIGHT, KINSHIP_WEIGHT, UNADAPTED_BONUS = 0.25, 0.5, 0.03
+#: Weights in the score of separation and return, of the view's kinship, and of its clarity.
+INFORMATION_WEIGHT, KINSHIP_WEIGHT, CLARITY_WEIGHT = 2.0, 0.5, 2.0
+
+#: What the score of an unadapted candidate starts with: where the evidence is level, adaptation is not worth its risk.
+UNADAPTED_BONUS = 0.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,13 +45,23 @@ class Ground:
     linear: float  # accuracy of leave-one-out ridge regression on them, in the best view
 
 
+@dataclass(frozen=True, slots=True)
+class ViewFacts:
+    """What a view tells before any labelling of the target; each in [0, 1], 0 if it cannot be told."""
+
+    kinship: float = 0.0  # how well the view joins the domains, see `view_kinship`
+    mixing: float = 0.0  # `view_mixing` times the kinship: how much votes of its candidates count for the agreement
+    clarity: float = 0.0  # accuracy of leave-one-out 1-NN and ridge regression on the labelled rows, mean of both
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Weighed:
     """Evidence for each of m candidates, each part in [0, 1], and what follows from it."""
 
-    separation: Array  # (m,) see `fair_separation`
-    reverse: Array  # (m,) share of source rows whose nearest target row has their label, mean over views
-    kinship: Array  # (m,) of the candidate's view: how well it joins the domains, see `view_kinship`
+    separation: Array  # (m,) see `label_separation`
+    reverse: Array  # (m,) see `label_return`
+    kinship: Array  # (m,) of the candidate's view, as in `ViewFacts`
+    clarity: Array  # (m,) likewise
     agreement: Array  # (m,) mean share of the candidates, balanced by family, that give a row the same label
     score: Array  # (m,)
     weight: Array  # (m,) of each candidate in the consensus; sums to 1
@@ -71,8 +83,7 @@ class Weighed:
 def weigh_candidates(
     labellings: Codes,
     families: Sequence[str],
-    kinship: Sequence[float],
-    mixing: Sequence[float],
+    views: Sequence[ViewFacts],
     ground: Ground,
     n_classes: int,
     *,
@@ -82,9 +93,10 @@ def weigh_candidates(
 ) -> Weighed:
     """Weigh labellings of the same rows against each other.
 
-    The score is ``local * separation + reverse / 4 + kinship / 2 + agreement``, plus a small bonus without adaptation.
-    Separation counts as far as neighbours share their class at all, which the labelled rows tell (`Ground.local`).
-    Where they often do not, and a linear classifier does better, linear candidates gain the difference.
+    The score is ``2 local (separation + return) + kinship / 2 + 2 clarity + agreement``, plus a small bonus without
+    adaptation. Clarity decides between views that are level otherwise.
+    Neighbours count as far as they share their class at all, which the labelled rows tell (`Ground.local`). Where they
+    often do not, and a linear classifier does better, linear candidates gain the difference.
 
     Parameters
     ----------
@@ -92,10 +104,8 @@ def weigh_candidates(
         Class codes of the n target rows by each of m candidates.
     families : sequence of str, (m,)
         "nearest", "linear" or "adapted", as in `FAMILIES`.
-    kinship : sequence of float, (m,)
-        Of the view of each candidate, from `view_kinship`.
-    mixing : sequence of float, (m,)
-        Of the view of each candidate, `view_mixing` times the kinship: how much its vote counts for the agreement.
+    views : sequence of ViewFacts, (m,)
+        Of the view of each candidate.
     ground : Ground
     n_classes : int
     votes : array, (n, n_classes), optional
@@ -113,17 +123,15 @@ def weigh_candidates(
     """
     prior = balance_families(families)
     if votes is None:
-        votes = vote_shares(labellings, prior_votes(families, mixing), n_classes)
+        votes = vote_shares(labellings, prior_votes(families, [view.mixing for view in views]), n_classes)
     rows = np.arange(labellings.shape[1])
-    separated = np.array([fair_separation(y, ground.nearest) for y in labellings])
-    reverse = np.zeros(len(labellings))
-    if ground.reverse:
-        reverse = np.array(
-            [np.mean([reverse_agreement(near, y, ground.y_reverse) for near in ground.reverse]) for y in labellings]
-        )
+    separated = np.array([label_separation(y, ground.nearest, n_classes) for y in labellings])
+    returned = np.array([label_return(y, ground.reverse, ground.y_reverse, n_classes) for y in labellings])
     agreement = np.array([votes[rows, y].mean() for y in labellings])
     unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
-    score = ground.local * separated + REVERSE_WEIGHT * reverse + KINSHIP_WEIGHT * np.asarray(kinship) + agreement
+    kinship, clarity = (np.array([getattr(view, part) for view in views]) for part in ("kinship", "clarity"))
+    score = INFORMATION_WEIGHT * ground.local * (separated + returned) + agreement
+    score += KINSHIP_WEIGHT * kinship + CLARITY_WEIGHT * clarity
     score += UNADAPTED_BONUS * unadapted + max(ground.linear - ground.local, 0.0) * (1 - ground.local) * linear
     found = None
     if given is not None:
@@ -135,26 +143,43 @@ def weigh_candidates(
     consensus = vote_shares(labellings, np.where([i in soft for i in range(len(weight))], 0.0, weight), n_classes)
     for i, F in soft.items():
         consensus += weight[i] * F
-    return Weighed(separated, reverse, np.asarray(kinship), agreement, score, weight, consensus, votes, found)
+    return Weighed(separated, returned, kinship, clarity, agreement, score, weight, consensus, votes, found)
 
 
-def fair_separation(labels: Codes, nearest: Sequence[Codes]) -> float:
-    """Separation of a labelling, mean over views, of which half is corrected for chance.
+def label_separation(labels: Codes, nearest: Sequence[Codes], n_classes: int) -> float:
+    """How far the label of a target row's nearest other row tells its own: shared information, mean over views.
 
-    The share of rows whose nearest other row has their label is 1 for labels that are all the same. The corrected
-    share, ``(s - c) / (1 - c)`` with c the share expected by chance, is 0 for them; but alone it would be hard on
-    targets that do lack classes.
+    The share of rows whose nearest row has their label would do where all classes are there, but it rises when classes
+    are merged, which is how most labels go wrong if there are many classes.
 
     Parameters
     ----------
     labels : int array, (n,)
     nearest : sequence of int arrays, (n,)
         Nearest other row of each row, for each view.
+    n_classes : int
     """
-    share = float(np.mean([separation(labels, near) for near in nearest]))
-    chance = float(np.square(np.bincount(labels) / len(labels)).sum())
-    corrected = (share - chance) / (1 - chance) if chance < 1 else 0.0
-    return (share + corrected) / 2
+    return float(np.mean([shared_information(labels, labels[near], n_classes) for near in nearest]))
+
+
+def label_return(labels: Codes, reverse: Sequence[Codes], y_source: Codes, n_classes: int) -> float:
+    """How far a source row's label tells the label of its nearest target row: shared information, mean over views.
+
+    Source rows of classes that the target lacks do no harm here, unlike in the share of source rows whose nearest
+    target row has their label. 0 if no view compares the domains.
+
+    Parameters
+    ----------
+    labels : int array, (n,)
+        Of the target rows.
+    reverse : sequence of int arrays, (n_source,)
+        Nearest target row of each source row, for each view.
+    y_source : int array, (n_source,)
+    n_classes : int
+    """
+    if not reverse:
+        return 0.0
+    return float(np.mean([shared_information(labels[near], y_source, n_classes) for near in reverse]))
 
 
 def view_kinship(nearest_labels: Codes, reverse: Codes, y_source: Codes) -> float:

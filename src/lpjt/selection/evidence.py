@@ -67,6 +67,27 @@ def reverse_agreement(nearest: Codes, target_labels: Codes, y_source: Codes) -> 
     return float(np.mean(target_labels[nearest] == y_source))
 
 
+def shared_information(labels: Codes, others: Codes, n_classes: int) -> float:
+    """Information that two labellings of the same rows share, over the entropy of the first one; in [0, 1].
+
+    1 if the second tells the first exactly, whatever the names of its classes; 0 if it tells nothing, or if all labels
+    are the same. Labellings that give most rows to a few of many classes have nothing to gain from it.
+
+    Parameters
+    ----------
+    labels, others : int arrays, (n,)
+        Codes from 0 to `n_classes` - 1.
+    n_classes : int
+    """
+    if not len(labels):
+        return 0.0
+    pairs = np.bincount(labels * n_classes + others, minlength=n_classes**2) / len(labels)
+    table = pairs.reshape(n_classes, n_classes)
+    own = _entropy(table.sum(axis=1))
+    shared = own + _entropy(table.sum(axis=0)) - _entropy(pairs)
+    return float(np.clip(shared / own, 0.0, 1.0)) if own > 0 else 0.0
+
+
 def domain_mixing(
     source_rows: Array,
     y_source: Codes,

@@ -18,7 +18,7 @@ NOISE, FURTHER = 0.4, 0.1
 #: Expected total variation of the proportions of n rows of C equal classes is about 0.4 sqrt(C / n); half of it counts.
 SAMPLING = 0.2
 
-#: Mean share of votes at which found proportions begin to count, and at which they count in full.
+#: Mean share of votes at which expectation maximisation begins to count, and at which it counts in full.
 DOUBTED, TRUSTED = 0.45, 0.55
 
 #: Least proportion of a class, so that a class can return.
@@ -32,9 +32,8 @@ STEPS, KEPT_ROWS = 3, 0.3
 def believe_proportions(found: Array, of_source: Array, consent: float, n_rows: int) -> float:
     """How far to believe that the target has the proportions that its labels have, in [0, 1].
 
-    Only if they are further from the source's than wrong labels and the draw of the rows would make them, and as far as
-    the votes of the candidates are for the labels: a target that has the source's proportions is labelled better with
-    them.
+    Only if they are further from the source's than wrong labels and the draw of the rows would make them: a target that
+    has the source's proportions is labelled better with them.
 
     Parameters
     ----------
@@ -47,8 +46,20 @@ def believe_proportions(found: Array, of_source: Array, consent: float, n_rows: 
     """
     distance = float(np.abs(found - of_source).sum()) / 2
     chance = NOISE * (1 - consent) + SAMPLING * float(np.sqrt(len(found) / max(n_rows, 1)))
-    share = float(np.clip((distance - chance) / FURTHER, 0.0, 1.0))
-    return share * float(np.clip((consent - DOUBTED) / (TRUSTED - DOUBTED), 0.0, 1.0))
+    return float(np.clip((distance - chance) / FURTHER, 0.0, 1.0))
+
+
+def believe_distributions(consent: float) -> float:
+    """How far expectation maximisation may build on calibrated distributions, in [0, 1].
+
+    It takes them at their word, and exaggerates where they are wrong; so it wants more votes than class masses do.
+
+    Parameters
+    ----------
+    consent : float
+        Mean share of the candidates' votes that the labels have.
+    """
+    return float(np.clip((consent - DOUBTED) / (TRUSTED - DOUBTED), 0.0, 1.0))
 
 
 def shift_factors(F: Array, of_source: Array, belief: float) -> Array:
@@ -63,7 +74,7 @@ def shift_factors(F: Array, of_source: Array, belief: float) -> Array:
         Calibrated distributions, which lean towards the source's proportions.
     of_source : array, (n_classes,)
     belief : float
-        From `believe_proportions`.
+        From `believe_proportions` and `believe_distributions`.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class Facts:
     agreement: float  # mean share of all candidates, balanced by family, that give a row the label of the fit
     adapted: float  # mean share of rows whose label an adapted candidate gives them, too
     unadapted: float  # the same for candidates without adaptation; that of adapted ones if there are no others
-    separation: float  # of the labels, see `selection.choice.fair_separation`
+    separation: float  # of the labels, see `selection.choice.label_separation`
 
 
 @dataclass(frozen=True, slots=True)
