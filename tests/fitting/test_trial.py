@@ -10,7 +10,6 @@ from scipy import sparse
 
 from lpjt import LPJT
 from lpjt.fitting.trial import Sampled
-from lpjt.selection.choice import label_separation
 from problems import masked
 from trials import INPUTS, X_TARGET, Y_TARGET, X, Y, hand_made
 
@@ -90,9 +89,11 @@ def test_facts_by_hand():
     facts = trial.facts(whole)
     assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
     # By candidates: 1-NN and linear, then two adapted ones.
-    assert_allclose(facts.unadapted, np.mean([agreed(trial, i, [0, 0, 1, 0]) for i in (0, 1)]))
-    assert_allclose(facts.adapted, np.mean([agreed(trial, i, [0, 0, 1, 0]) for i in (2, 3)]))
-    assert_allclose(facts.separation, label_separation(np.array([0, 0, 1, 0]), trial.ground.nearest, 2))
+    assert_allclose(facts.unadapted, np.median([agreed(trial, i, [0, 0, 1, 0]) for i in (0, 1)]))
+    assert_allclose(facts.adapted, agreed(trial, 2, trial.labellings[3]))
+    labels = np.array([0, 0, 1, 0])
+    assert_allclose(facts.separation, np.mean([np.mean(labels[near] == labels) for near in trial.ground.nearest]))
+    assert facts.local == (trial.ground.local or 1.0)
 
 
 def agreed(trial, candidate, labels):

@@ -66,7 +66,7 @@ def naive_weighing(labellings, families, views, ground, n_classes):
         back = [naive_information([y[row] for row in near], ground.y_reverse) for near in ground.reverse]
         agreed = sum(votes[k] for r in range(n) for k in range(m) if labellings[k][r] == y[r]) / n
         separation, reverse = sum(same) / len(same), sum(back) / len(back) if back else 0.0
-        score = 2 * ground.local * (separation + reverse) + 0.5 * views[i].kinship + 2 * views[i].clarity + agreed
+        score = ground.local * (separation + reverse) + 0.5 * views[i].kinship + views[i].clarity + agreed
         if families[i] != "adapted":
             score += 0.03
         if families[i] == "linear" and ground.linear > ground.local:
@@ -74,7 +74,7 @@ def naive_weighing(labellings, families, views, ground, n_classes):
         values = (separation, reverse, views[i].kinship, views[i].clarity, agreed, score)
         for name, value in zip(parts, values, strict=True):
             parts[name].append(value)
-    weight = [prior[i] * np.exp(parts["score"][i] / 0.15) for i in range(m)]
+    weight = [prior[i] * np.exp(parts["score"][i] / 0.2) for i in range(m)]
     parts["weight"] = [w / sum(weight) for w in weight]
     parts["consensus"] = np.zeros((n, n_classes))
     for i in range(m):
@@ -182,8 +182,8 @@ def test_copies_of_a_wrong_candidate_do_not_outvote_the_others():
 
 
 def test_sharpness_turns_scores_into_weights():
-    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.3, 0.0])  # scores differ by 0.15, one sharpness
-    assert_allclose(found.score[0] - found.score[1], 0.15, rtol=1e-10)
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.4, 0.0])  # scores differ by 0.2, one sharpness
+    assert_allclose(found.score[0] - found.score[1], 0.2, rtol=1e-10)
     assert_allclose(found.weight[0] / found.weight[1], np.e, rtol=1e-8)
 
 
@@ -199,10 +199,10 @@ def test_kinship_weighs_half():
     assert_array_equal(found.kinship, [0.8, 0.2])
 
 
-def test_clarity_weighs_twice():
-    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, clarity=[0.9, 0.8])
+def test_clarity_weighs_in_full():
+    found = weights_of([[0] * 10] * 2, ["adapted"] * 2, clarity=[0.9, 0.7])
     assert_allclose(found.score[0] - found.score[1], 0.2, rtol=1e-10)
-    assert_array_equal(found.clarity, [0.9, 0.8])
+    assert_array_equal(found.clarity, [0.9, 0.7])
 
 
 def test_separation_and_return_weigh_as_much_as_neighbours_tell():
@@ -217,7 +217,7 @@ def test_separation_and_return_weigh_as_much_as_neighbours_tell():
         found = weigh_candidates(labellings, ["adapted"] * 2, [ViewFacts()] * 2, ground, 2)
         assert_allclose(found.separation, [told, less], atol=1e-12)
         assert_allclose(found.reverse, 1)
-        assert_allclose(found.score - found.agreement, 2 * local * (np.array([told, less]) + 1), atol=1e-12)
+        assert_allclose(found.score - found.agreement, local * (np.array([told, less]) + 1), atol=1e-12)
 
 
 def test_unadapted_candidates_start_with_a_bonus():

@@ -9,7 +9,8 @@ import numpy as np
 from lpjt._typing import Array, Codes
 from lpjt.fitting.held_out import HeldOut
 from lpjt.fitting.views import Setting
-from lpjt.selection.choice import Ground, Weighed, label_separation
+from lpjt.selection.choice import Ground, Weighed
+from lpjt.selection.evidence import separation
 from lpjt.selection.given import given_noise
 from lpjt.selection.shift import believe_distributions, believe_proportions
 from lpjt.selection.trust import Facts, estimate_accuracy
@@ -85,17 +86,21 @@ class Trial:
         return self.held.update(estimate, self.first.weighed.weight, self.first.weighed.consensus)
 
     def facts(self, distributions: Sequence[Array]) -> Facts:
-        """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target."""
+        """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target.
+
+        Where there are no unadapted candidates, or fewer than two adapted ones, the others stand in for them.
+        """
         w = self.weighed
         parts = Sampled(self.sample, w.consensus).of_targets([len(F) for F in distributions])
         labels = np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
         agree, adapted = (self.labellings == labels).mean(axis=1), self.is_adapted
-        of_adapted = float(agree[adapted].mean()) if adapted.any() else float(agree.mean())
+        together = _mean_agreement(self.labellings[adapted]) if adapted.sum() > 1 else float(agree.mean())
         return Facts(
             agreement=float(w.votes[np.arange(len(labels)), labels].mean()),
-            adapted=of_adapted,
-            unadapted=of_adapted if adapted.all() else float(agree[~adapted].mean()),
-            separation=label_separation(labels, self.ground.nearest, w.consensus.shape[1]),
+            adapted=together,
+            unadapted=together if adapted.all() else float(np.median(agree[~adapted])),
+            separation=float(np.mean([separation(labels, near) for near in self.ground.nearest])),
+            local=self.ground.local or 1.0,  # at worst, where no labelled rows tell
         )
 
     def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
@@ -157,3 +162,9 @@ class Trial:
         """The candidate that is fitted whole: the best of the adapted ones, or the best of all if none is adapted."""
         adapted = self.is_adapted
         return int(np.where(adapted | (not adapted.any()), self.weighed.score, -np.inf).argmax())
+
+
+def _mean_agreement(labellings: Codes) -> float:
+    """Mean share of rows on which two of the labellings, (m, n), agree; m is at least 2."""
+    pairs = [(one == other).mean() for i, one in enumerate(labellings) for other in labellings[:i]]
+    return float(np.mean(pairs))

@@ -25,13 +25,11 @@ MIXING_UNIT = 0.25
 
 #: A candidate whose score is lower by this much has a weight that is lower by a factor of e. Evidence cannot tell the
 #: best candidate from other good ones, so the weights fall slowly.
-SHARPNESS = 0.15
+SHARPNESS = 0.2
 
-#: Weights in the score of separation and return, of the view's kinship, and of its clarity.
-INFORMATION_WEIGHT, KINSHIP_WEIGHT, CLARITY_WEIGHT = 2.0, 0.5, 2.0
-
-#: What the score of an unadapted candidate starts with: where the evidence is level, adaptation is not worth its risk.
-UNADAPTED_BONUS = 0.03
+#: Weight of the view's kinship in the score, and what the score of an unadapted candidate starts with: where the
+#: evidence is level, adaptation is not worth its risk. The other parts of the evidence weigh 1.
+KINSHIP_WEIGHT, UNADAPTED_BONUS = 0.5, 0.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +91,7 @@ def weigh_candidates(
 ) -> Weighed:
     """Weigh labellings of the same rows against each other.
 
-    The score is ``2 local (separation + return) + kinship / 2 + 2 clarity + agreement``, plus a small bonus without
+    The score is ``local (separation + return) + kinship / 2 + clarity + agreement``, plus a small bonus without
     adaptation. Clarity decides between views that are level otherwise.
     Neighbours count as far as they share their class at all, which the labelled rows tell (`Ground.local`). Where they
     often do not, and a linear classifier does better, linear candidates gain the difference.
@@ -130,8 +128,7 @@ def weigh_candidates(
     agreement = np.array([votes[rows, y].mean() for y in labellings])
     unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
     kinship, clarity = (np.array([getattr(view, part) for view in views]) for part in ("kinship", "clarity"))
-    score = INFORMATION_WEIGHT * ground.local * (separated + returned) + agreement
-    score += KINSHIP_WEIGHT * kinship + CLARITY_WEIGHT * clarity
+    score = ground.local * (separated + returned) + KINSHIP_WEIGHT * kinship + clarity + agreement
     score += UNADAPTED_BONUS * unadapted + max(ground.linear - ground.local, 0.0) * (1 - ground.local) * linear
     found = None
     if given is not None:
