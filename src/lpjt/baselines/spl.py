@@ -39,8 +39,7 @@ class SPL(Embedding):
     n_components : int, default=128
         Columns of P (d2 in [1]_), at most the rank of the labelled and selected rows.
     pca_components : int, default=128
-        Principal components of all rows (d1 in [1]_), at most their rank. [1]_ has 128 for Office-Caltech, 512 and 1024
-        for sets of more classes.
+        Principal components of all rows (d1 in [1]_), at most their rank; sets of more classes may want more.
     max_iter : int, default=10
         Number of iterations (T in [1]_); all of them are made.
     scaling : {"unit", "none", "standard", "paper", "sum-zscore"}, default="unit"
@@ -63,7 +62,7 @@ class SPL(Embedding):
 
     Notes
     -----
-    Choices where [1]_ says nothing: principal components are of centred rows; columns of P have the length that the
+    Choices made here: principal components are of centred rows; columns of P have the length that the
     constraint :math:`P^\top (X^\top L X + I) P = I` gives them; directions in which no labelled row has an entry are
     left out; a share k / T of a class is rounded down. The clusters are those of Lloyd's k-means started at the
     prototypes; a cluster that loses all rows keeps its centre, so that a class that the target lacks stays at its
@@ -72,9 +71,9 @@ class SPL(Embedding):
     Labelled target rows are selected in every iteration and count in the prototypes. No n x n matrix is formed: M is a
     sum over classes, and :math:`X^\top M X` the sum of outer products of their sums of rows.
 
-    [1]_ prints figures for features of deep networks only, none of them of files at hand. On SURF features (mean of 12
-    pairs, rows scaled as "paper") it reaches 50.3, on COIL 84.0. On pixels of digits, whose classes are no clusters, it
-    falls below the nearest neighbour: 45.3 from MNIST to USPS and 37.1 from USPS to MNIST.
+    No printed figure of the files at hand was found to compare with; [1]_ is about features of deep networks. On SURF
+    features (mean of 12 pairs, rows scaled as "paper") it reaches 50.3, on COIL 84.0. On pixels of digits it falls
+    below the nearest neighbour: 45.3 from MNIST to USPS and 37.1 from USPS to MNIST.
 
     References
     ----------
