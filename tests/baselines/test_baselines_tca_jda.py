@@ -1,4 +1,4 @@
-"""TCA and JDA against n x n transcriptions and printed figures; what TCA, JDA, TJM, JGSA and MEDA have in common."""
+"""TCA and JDA against n x n transcriptions and printed figures; what TCA, JDA, TJM, JGSA, MEDA and SPL share."""
 
 import tracemalloc
 
@@ -11,6 +11,7 @@ from sklearn.base import clone
 import oracles_baselines_joint as naive
 from lpjt.baselines.jgsa import JGSA
 from lpjt.baselines.meda import MEDA
+from lpjt.baselines.spl import SPL
 from lpjt.baselines.tca_jda import JDA, TCA
 from lpjt.baselines.tjm import TJM
 from lpjt.datasets import load_problem
@@ -18,7 +19,7 @@ from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data
-METHODS = (TCA, JDA, TJM, JGSA, MEDA)
+METHODS = (TCA, JDA, TJM, JGSA, MEDA, SPL)
 GAMMA = 0.02
 
 
@@ -140,13 +141,13 @@ def test_a_sampled_kernel_is_near_the_exact_one():
     assert_array_equal(again.transform(X_target), sampled.transform(X_target))
 
 
-# What all five share.
+# What all six share.
 
 
 @pytest.mark.parametrize(
     "model",
-    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA()],
-    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA"],
+    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL()],
+    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA", "SPL"],
 )
 def test_nothing_is_allocated_that_grows_with_the_square_of_the_rows(model):
     n, width = 3000, 20
@@ -212,7 +213,7 @@ def test_given_labels_stay_and_fit_is_repeatable(method):
     assert_array_equal(again.transform(X_target), model.transform(X_target))
 
 
-@pytest.mark.parametrize("method", [TCA, JDA, TJM, MEDA])
+@pytest.mark.parametrize("method", [TCA, JDA, TJM, MEDA, SPL])
 def test_domains_of_two_widths_are_refused(method):
     X, y, X_target, _ = shifted_pair()
     with pytest.raises(ValueError, match=r"needs domains of one width, but the source has 8 columns and the target 7"):

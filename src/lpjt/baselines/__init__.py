@@ -6,6 +6,7 @@ from lpjt.baselines.gfk import GFK
 from lpjt.baselines.jgsa import JGSA
 from lpjt.baselines.meda import MEDA
 from lpjt.baselines.shfa import SHFA
+from lpjt.baselines.spl import SPL
 from lpjt.baselines.subspace import LSSA, SA, SDA
 from lpjt.baselines.tca_jda import JDA, TCA
 from lpjt.baselines.tjm import TJM
@@ -24,6 +25,7 @@ __all__ = [
     "SA",
     "SDA",
     "SHFA",
+    "SPL",
     "TCA",
     "TJM",
     "LinearSVM",

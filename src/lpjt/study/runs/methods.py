@@ -152,6 +152,7 @@ _ALL = [
         unit_rows=True,
     ),
     Method("MEDA", "lpjt.baselines:MEDA", grid={"n_components": (20, 40, 60)}),
+    Method("SPL", "lpjt.baselines:SPL", grid={"pca_components": (32, 64, 128, 256)}, unit_rows=True),
     _few_labels("SVMt", "lpjt.baselines:TargetSVM", grid={"C": (0.01, 0.1, 1.0, 10.0)}),
     _few_labels("Propagation", "lpjt.baselines:TargetPropagation", grid={"n_neighbors": (5, 15, 30)}),
     _few_labels("CDLS", "lpjt.baselines:CDLS", grid={"n_components": (50, 100)}),
