@@ -7,6 +7,8 @@ import threading
 import pytest
 from sklearn import config_context
 
+from lpjt.isolated.process import IN_PROCESS
+
 
 def pytest_configure(config):
     """Take interrupts as any program does: a shell that runs the tests in the background has them ignored."""
@@ -26,10 +28,14 @@ def pytest_runtest_setup(item):
 def pytest_runtest_protocol(item):
     """Hide the real data from tests not marked `data`, so that the marker is on every test that reads them.
 
-    scikit-learn's settings, and what Ctrl-C does, are those of before after every test.
+    Files are read in this process, by the same readers, but for tests marked `isolated`: an interpreter for every file
+    takes half a second. scikit-learn's settings, and what Ctrl-C does, are those of before after every test.
     """
     handler = signal.getsignal(signal.SIGINT)
     hidden = None if item.get_closest_marker("data") else os.environ.pop("LPJT_DATA", None)
+    in_process = os.environ.pop(IN_PROCESS, None)
+    if not item.get_closest_marker("isolated"):
+        os.environ[IN_PROCESS] = "1"
     try:
         with config_context():  # what a test sets ends with it; importing skada turns metadata routing on
             return (yield)
@@ -38,3 +44,6 @@ def pytest_runtest_protocol(item):
             signal.signal(signal.SIGINT, handler)  # the command line sets its own
         if hidden is not None:
             os.environ["LPJT_DATA"] = hidden
+        os.environ.pop(IN_PROCESS, None)
+        if in_process is not None:
+            os.environ[IN_PROCESS] = in_process

@@ -20,13 +20,26 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 #: What the tests of every room need beside the package; the extras decide what is skipped.
-TOOLS = ("pytest>=8", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
+TOOLS = (
+    "pytest>=8",
+    "pytest-timeout>=2.3",
+    "pytest-xdist>=3.6",
+    "hypothesis>=6.100",
+    "array-api-strict>=2",
+    "piqp>=0.4",
+    "skops>=0.11",
+)
 
 #: Names and versions in the table, those of the packages whose bounds matter most.
 SHOWN = ("numpy", "scipy", "scikit-learn")
 
-#: Extras whose lower bounds belong to those of the package: newer ones need a newer numpy, and do not say so.
-OLD_EXTRAS = ("faiss",)
+#: Packages of the extras that are pinned to their lower bounds too: those that read and write arrays of numpy. Newer
+#: ones need a newer numpy, and do not all say so.
+OLD_PACKAGES = ("faiss-cpu", "h5py", "matplotlib", "openpyxl", "pandas", "polars", "POT", "pyarrow")
+
+#: Extras of a cell, and of that with the lower bounds: there without skada, which needs a newer pandas than we do, so
+#: that its tests are skipped.
+EXTRAS, OLD_EXTRAS = "test", "cli,data,dask,demo,faiss,hdf5,onnx,ot,polars,report,xlsx"
 
 LAST_LINES = 15
 
@@ -38,10 +51,11 @@ class Cell:
     name: str
     newest_python: bool
     lower_bounds: bool
+    extras: str = EXTRAS
 
 
 CELLS = (
-    Cell("oldest", newest_python=False, lower_bounds=True),
+    Cell("oldest", newest_python=False, lower_bounds=True, extras=OLD_EXTRAS),
     Cell("newest", newest_python=False, lower_bounds=False),
     Cell("newest-python", newest_python=True, lower_bounds=False),
 )
@@ -59,15 +73,16 @@ class Result:
 
 
 def read_project() -> tuple[list[str], tuple[int, int]]:
-    """Requirements of the package and of `OLD_EXTRAS`, and the oldest Python that it supports."""
+    """Requirements of the package, those of `OLD_PACKAGES`, and the oldest Python that it supports."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     oldest = re.fullmatch(r">=(\d+)\.(\d+)", project["requires-python"])
     if oldest is None:
         raise SystemExit(
             f"requires-python = {project['requires-python']!r} in pyproject.toml is not of the form >=3.11."
         )
-    extras = [requirement for name in OLD_EXTRAS for requirement in project["optional-dependencies"][name]]
-    return [*project["dependencies"], *extras], (int(oldest[1]), int(oldest[2]))
+    extras = sorted({one for requirements in project["optional-dependencies"].values() for one in requirements})
+    old = [one for one in extras if re.split(r"[\[>=]", one)[0].strip() in OLD_PACKAGES]
+    return [*project["dependencies"], *old], (int(oldest[1]), int(oldest[2]))
 
 
 def lower_bounds(requirements: Sequence[str]) -> list[str]:
@@ -122,9 +137,10 @@ def make_environment(python: Path, folder: Path, requirements: Sequence[str], co
     return ""
 
 
-def environment_of(cell: Cell, folder: Path, extras: str) -> tuple[str, Path | None, str]:
+def environment_of(cell: Cell, folder: Path, extras: str | None = None) -> tuple[str, Path | None, str]:
     """Version and interpreter of a cell's environment, or why there is none."""
     dependencies, oldest = read_project()
+    extras = cell.extras if extras is None else extras
     pythons = find_pythons(oldest)
     versions = sorted(pythons, reverse=True) if cell.newest_python else [oldest]
     requirements = ["-e", f"{ROOT}[{extras}]" if extras else str(ROOT), *TOOLS]
@@ -146,7 +162,7 @@ def environment_of(cell: Cell, folder: Path, extras: str) -> tuple[str, Path | N
     return ".".join(map(str, versions[0] if versions else oldest)), None, why
 
 
-def run_cell(cell: Cell, folder: Path, *, extras: str, rooms: Sequence[str], workers: int, slow: bool) -> Result:
+def run_cell(cell: Cell, folder: Path, *, extras: str | None, rooms: Sequence[str], workers: int, slow: bool) -> Result:
     """Make the environment of a cell and run the tests there."""
     version, python, why = environment_of(cell, folder, extras)
     if python is None:
@@ -181,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--rooms", nargs="*", default=[], help="directories of tests/ instead of all, e.g. core fitting"
     )
     parser.add_argument(
-        "--extras", default="test", help="extras of the package to install (default: test); '' for none"
+        "--extras", help=f"extras of the package to install, instead of {EXTRAS} ({OLD_EXTRAS} in oldest); '' for none"
     )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--slow", action="store_true", help="with the tests that are marked slow")

@@ -273,6 +273,11 @@ class FittedModel(
     def _repr_html_inner(self) -> str:
         return self._html_repr()
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """As scikit-learn's, which takes the bare diagram in 1.6."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        return {**shown, "text/html": self._html_repr()} if "text/html" in shown else shown
+
     @property
     def _n_features_out(self) -> int:
         return next(iter(self.projections_.values())).shape[1]

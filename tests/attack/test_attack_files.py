@@ -14,6 +14,8 @@ from attack.files.judge import judge
 from attack.runner import run_cases
 from lpjt.files import FileError
 
+pytestmark = pytest.mark.isolated
+
 
 def load(name):
     return PART

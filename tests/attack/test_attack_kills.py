@@ -17,7 +17,10 @@ from attack.kills.step import _is_within
 from attack.processes import Fault
 from attack.runner import run_case
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+pytestmark = [
+    pytest.mark.isolated,
+    pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX"),
+]
 
 PREDICT = COMMANDS[0]
 WHOLE = kills.Reference({"labels.csv": b"id,label\n1,a\n"}, {}, 1.0, 3)

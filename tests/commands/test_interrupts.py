@@ -20,7 +20,10 @@ from lpjt.cli import build_app
 from lpjt.commands.output import one_line_errors
 from lpjt.files import read_domain
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+pytestmark = [
+    pytest.mark.isolated,
+    pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX"),
+]
 
 #: A module on the path that is imported instead of the real one, and presses Ctrl-C.
 PRESS = "import os, signal; os.kill(os.getpid(), signal.SIGINT)\n"

@@ -55,6 +55,17 @@ def test_groups_of_clusters_find_the_neighbours(n_jobs, width):
 
 
 @pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("offset", [0.0, 50.0, 1000.0])
+def test_distances_are_those_of_the_rows_wherever_they_are(offset):
+    X = rows(width=12) + np.float32(offset)
+    for queries in (X, X[:300].copy()):
+        indices, squared = clusters.nearest_by_clusters(queries, X, 8)
+        direct = ((queries[:, None].astype(float) - X[indices]) ** 2).sum(axis=-1)
+        assert_allclose(squared, direct, rtol=1e-3, atol=1e-3 * max(1.0, offset / 100))
+        assert recall(indices, true_neighbors(queries, X, 8)) > 0.95
+
+
+@pytest.mark.usefixtures("small")
 def test_other_rows_find_theirs():
     X, queries = rows(), rows(500, seed=1)
     indices, _ = clusters.nearest_by_clusters(queries, X, 5)

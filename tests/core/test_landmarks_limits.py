@@ -95,7 +95,9 @@ def test_the_metric_without_a_diagonal(kind, monkeypatch):
 def test_rows_at_the_origin_have_a_curvature_of_one():
     Z, y = [np.zeros((4, 2)), np.zeros((3, 2))], [np.array([0, 0, 1, 1]), np.array([0, 1, 1])]
     Z_, averages, K, _, groups, mass = landmark_program(Z, y, (False, True), n_classes=2, ratio=RATIO)
-    program = landmarks._Program(Z_, averages, K, np.zeros(7), np.concatenate(groups), mass, np.array([0, 4, 7]))
+    program = landmarks._Program(
+        Z_, averages, [A.T for A in averages], K, np.zeros(7), np.concatenate(groups), mass, np.array([0, 4, 7])
+    )
     assert landmarks._largest_curvature(program, np.ones(7)) == 1.0
 
 

@@ -1,13 +1,14 @@
 """Files that are broken, of another shape, or not there: one line that names them."""
 
 import gzip
+import struct
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
 from datasets_small import empty_directories, folder, rows_of, shrink, write_idx
-from lpjt.datasets import DataError, load_domain
+from lpjt.datasets import DataError, layouts, load_domain
 
 h5py = pytest.importorskip("h5py")
 pytest.importorskip("pandas")
@@ -104,6 +105,46 @@ def test_rows_and_labels_of_different_numbers_are_named(root):
         for name, n_labels in (("train", 3), ("test", 2)):
             file[f"{name}/data"], file[f"{name}/target"] = np.zeros((3, 256)), np.zeros(n_labels)
     assert "2 labels in test/target, but 3 rows in test/data. Get the file again." in error_of("usps-full", "USPS")
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "target", "words"),
+    [
+        (np.ones((3, 4)), np.full((3, 4), np.nan), [0, 1, 2], "12 cells are blank or not finite"),
+        (np.ones((3, 4)), np.ones((3, 4)), [0.0, 1.5, 2.0], "the labels are not whole numbers, such as 1.5"),
+        (np.ones((3, 4)), np.ones((3, 4)), [0.0, np.nan, 2.0], "the labels are not whole numbers, such as nan"),
+        (np.ones((3, 4)), np.ones((3, 4)), [0.0, np.inf, 2.0], "the labels are not whole numbers, such as inf"),
+        (np.ones((3, 4)), np.ones((3, 4)), [0.0, 1e300, 2.0], "the labels are not whole numbers, such as 1e+300"),
+        (np.ones((3, 4)), np.ones((3, 5)), [0, 1, 2], "rows of 4 and of 5 columns"),
+        (np.ones((3, 0)), np.ones((3, 0)), [0, 1, 2], "no data (6 rows, 0 feature columns)"),
+        (np.ones((3, 4)), np.ones((0, 4)), [], "no rows in test/data"),
+        (np.ones((3, 4)), np.ones(()), [], "no rows in test/data"),
+    ],
+)
+def test_a_layout_gives_usable_rows_and_the_labels_of_the_file_or_an_error(tmp_path, train, test, target, words):
+    path = tmp_path / "usps.h5"
+    with h5py.File(path, "w") as file:
+        file["train/data"], file["train/target"] = train, np.arange(3)
+        file["test/data"], file["test/target"] = test, np.asarray(target)
+    with pytest.raises(DataError) as caught:
+        layouts.read_usps(path)
+    assert str(caught.value).startswith(f"{path}: {words}")
+
+
+def test_labels_of_features_are_not_rounded(tmp_path):
+    path = tmp_path / "a.mat"
+    savemat(path, {"fts": np.ones((3, 2)), "labels": np.array([0.0, 1.5, 2.0])})
+    with pytest.raises(DataError, match=r"the labels are not whole numbers, such as 1\.5"):
+        layouts.read_features(path)
+
+
+@pytest.mark.parametrize("sizes", [(), (2**31, 2**31, 4), (1,) * 70])
+def test_sizes_of_an_idx_file_that_no_array_has(tmp_path, sizes):
+    """The product of the second is 2**64, which is zero in 64 bits."""
+    path = tmp_path / "a.idx"
+    path.write_bytes(bytes([0, 0, 8, len(sizes)]) + struct.pack(f">{len(sizes)}I", *sizes) + bytes(len(sizes) != 3))
+    with pytest.raises(DataError, match=r"not an idx file|the header announces 18446744073709551616 bytes"):
+        layouts.read_idx(path)
 
 
 def test_features_without_labels_or_with_fractions_are_named(root, monkeypatch):

@@ -27,7 +27,7 @@ def test_sound_matrices_are_read_with_their_values_and_not_changed(kind):
     assert flags == {name: vars(X).get(name) for name in flags}
     entries = twin.tocoo()
     expected = np.zeros(X.shape)
-    np.add.at(expected, entries.coords, entries.data)
+    np.add.at(expected, (entries.row, entries.col), entries.data)
     np.testing.assert_allclose(rows.toarray(), expected, rtol=1e-15)
     for part in ("data", "indices", "indptr", "offsets"):
         if isinstance(getattr(X, part, None), np.ndarray):
@@ -39,6 +39,8 @@ def test_sound_matrices_are_read_with_their_values_and_not_changed(kind):
 def test_broken_matrices_are_refused_wherever_rows_come_in(kind):
     X, y, model = dense(), np.arange(12) % 2, LPJT(candidates=None, random_state=0)
     words = "is a sparse matrix whose parts do not fit together: .*[^.]. Build it again from its entries"
+    if kind == "one dimension" and SPARSE[kind](X).ndim == 2:
+        pytest.skip("scipy before 1.13 has no sparse arrays of one dimension: it is a matrix of one row")
     with pytest.raises(ValueError, match=f"^X {words}"):
         open_rows(SPARSE[kind](X), width=6)
     with pytest.raises(ValueError, match=f"^X {words}"):

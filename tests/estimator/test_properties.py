@@ -242,7 +242,9 @@ def test_a_gradient_of_the_program_is_that_of_its_objective(seed):
     *parts, groups, mass = landmark_program(Z, labels, (False, True), n_classes=N_CLASSES, ratio=0.5)
     Z, averages, K, spread = parts
     diagonal = np.concatenate(spread) * np.concatenate([(z**2).sum(axis=1) for z in Z])
-    program = landmarks._Program(Z, averages, K, diagonal, np.concatenate(groups), mass, np.array([0, 24, 42]))
+    program = landmarks._Program(
+        Z, averages, [A.T for A in averages], K, diagonal, np.concatenate(groups), mass, np.array([0, 24, 42])
+    )
     rng = np.random.default_rng(seed)
     w, step = rng.uniform(size=42), rng.normal(size=42)
     high, low = (sum(energies(Z, labels, program.split(w + t * step))) / 2 for t in (1e-3, -1e-3))

@@ -19,6 +19,8 @@ from tables import X, error_of, frame, y
 
 h5py = pytest.importorskip("h5py")
 
+pytestmark = pytest.mark.isolated
+
 
 def mat_7_3(path, write):
     """An HDF5 file with the header of MATLAB in front."""

@@ -16,7 +16,10 @@ from lpjt.isolated import Answer, RefusedError, SparseParts, UnreadableError, li
 from lpjt.isolated.child import limit
 from lpjt.isolated.limits import GIB
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
+pytestmark = [
+    pytest.mark.isolated,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX"),
+]
 
 
 @pytest.fixture

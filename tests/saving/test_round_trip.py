@@ -4,6 +4,7 @@ import datetime
 import json
 import pickle
 import zipfile
+from collections import UserList
 
 import joblib
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import lpjt
 from lpjt import LPJT, Kernel, NuSVM, Propagation
-from lpjt.saving import TRUSTED_TYPES, save
+from lpjt.saving import TRUSTED_TYPES, ModelFileError, save
 from lpjt.saving.trees import Decoder, Encoder
 from problems import shifted_pair
 
@@ -155,7 +156,8 @@ def test_preprocessing_of_tables_is_kept(tmp_path):
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     y = np.arange(60) % 3
-    table = pandas.DataFrame({"size": rng.normal(size=60) + 4 * y, "kind": np.array(["x", "y", None])[y], "n": y * 1.0})
+    kind = np.array(["x", "y", np.nan], dtype=object)[y]  # NaN: pandas 2 keeps None, which an imputer does not fill
+    table = pandas.DataFrame({"size": rng.normal(size=60) + 4 * y, "kind": kind, "n": y * 1.0})
     table.loc[3, "size"] = np.nan
     text = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore"))
     columns = ColumnTransformer(
@@ -168,6 +170,14 @@ def test_preprocessing_of_tables_is_kept(tmp_path):
         about = json.loads(archive.read("model.json"))["about"]
     assert "OneHotEncoder" in about["preprocessing"][0]
     assert about["classes"] == ["0", "1", "2"]
+
+
+def test_a_list_of_scikit_learns_own_is_kept_as_a_list():
+    """Columns that no transformer takes are one in scikit-learn 1.6."""
+    theirs = type("_RemainderColsList", (UserList,), {"__module__": "sklearn.compose._column_transformer"})
+    assert Encoder().encode(theirs([2, 3])) == [2, 3]
+    with pytest.raises(ModelFileError, match="cannot be kept in a model file"):
+        Encoder().encode(UserList([2, 3]))
 
 
 def test_plain_values_and_arrays_are_kept():

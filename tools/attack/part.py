@@ -29,5 +29,7 @@ class Part:
     run: Callable[[int], Outcome]  # from the number of a case to its outcome; may raise or crash, which is a failure
     seconds: float = 60.0  # a case that takes longer is ended, and has failed
     workers: int = 0  # processes at once; 0 for one per processor, 1 for cases that measure or fill the machine
+    # Cases after which a process is replaced, so that what one case leaves behind does not burden the rest for long.
+    cases_per_process: int = 500
     # Further columns of a group's row on the page, by name, from the group and its outcomes.
     measures: Callable[[str, Sequence[Outcome]], dict[str, str]] | None = None

@@ -11,9 +11,6 @@ from typing import Any
 
 from attack.part import KINDS, Outcome, Part
 
-#: One process at most runs this many cases, so that what one case leaves behind does not burden the rest for long.
-CASES_PER_PROCESS = 500
-
 #: Seconds that a new process has to import its part.
 IMPORT_SECONDS = 180
 
@@ -45,7 +42,7 @@ def run_cases(
             for worker in _ready(pool, part.seconds):
                 outcome = worker.take(part.seconds)
                 yield worker.number, outcome
-                if worker.alive and waiting and worker.done < CASES_PER_PROCESS:
+                if worker.alive and waiting and worker.done < part.cases_per_process:
                     worker.give(waiting.pop())
                 else:
                     worker.end()

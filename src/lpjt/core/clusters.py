@@ -64,7 +64,12 @@ def nearest_by_clusters(queries: Array, candidates: Array, k: int) -> tuple[Code
         own = (
             C[ends[cluster] - sizes[cluster] : ends[cluster]] if asked is members else as_float32(queries[rows]) @ axes
         )
-        squared[rows], found = faiss.knn(own, np.concatenate([C[part] for part in compared]), k)
+        # Around the cluster's own middle: faiss sums squared norms, and in float32 those of rows far from the origin
+        # hide the distance between them.
+        middle = own.mean(axis=0)
+        others = np.concatenate([C[part] for part in compared])
+        others -= middle
+        squared[rows], found = faiss.knn(own - middle, others, k)
         indices[rows] = np.concatenate([places[part] for part in compared])[found]
 
     # One faiss thread in each of our threads: the product of one cluster is too small to share.

@@ -38,6 +38,7 @@ class _Program:
 
     Z: Sequence[Array]  # embedded rows of each domain
     averages: Sequence[sparse.csr_array]  # (1 + C, n_i): unweighted averages of the rows of each domain
+    transposed: Sequence[sparse.csc_array]  # of the averages: made once, because scipy checks each new matrix
     K: Array
     diagonal: Array  # (n,)
     group: Codes  # (n,) number of the group of each row
@@ -53,7 +54,7 @@ class _Program:
         parts = self.split(w)
         means = [A @ (Z * part[:, None]) for A, Z, part in zip(self.averages, self.Z, parts, strict=True)]
         pulled = np.einsum("ijc,jcd->icd", self.K, np.array(means))
-        low_rank = [(Z * (A.T @ U)).sum(axis=1) for Z, A, U in zip(self.Z, self.averages, pulled, strict=True)]
+        low_rank = [(Z * (A_T @ U)).sum(axis=1) for Z, A_T, U in zip(self.Z, self.transposed, pulled, strict=True)]
         return np.concatenate(low_rank) + self.diagonal * w
 
 
@@ -104,7 +105,8 @@ def solve_landmarks(
     norms = np.concatenate([(part**2).sum(axis=1) for part in rows])
     diagonal = np.concatenate(spread) * norms
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in rows])])
-    program = _Program(rows, averages, K, diagonal, np.concatenate(groups), np.asarray(mass, float), offsets)
+    group, transposed = np.concatenate(groups), [A.T for A in averages]
+    program = _Program(rows, averages, transposed, K, diagonal, group, np.asarray(mass, float), offsets)
     # A row at the origin, or of a class that the other side lacks, has a zero on the diagonal: the floor keeps the
     # metric definite. If the whole diagonal is zero the scale of the marginal term is used, and if that is zero too, 1.
     scale = diagonal.mean() or float(np.mean(norms)) / len(norms) or 1.0

@@ -1,7 +1,8 @@
 """Readers of layouts that `lpjt.files` does not read: idx, HDF5, csv without names, the CDLS demonstration."""
 
+import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from lpjt.datasets.records import DataError
 from lpjt.files import FileError, read_domain
 from lpjt.files.arrays import mat_kind
+from lpjt.files.domain import check_matrix
 from lpjt.isolated import (
     Answer,
     RefusedError,
@@ -37,6 +39,7 @@ _MATRICES = (
     "resnet50_features",
 )
 _LABELS = ("labels", "label", "y", "gnd", "target", "targets", "lbl")
+_IDX_SIZES = 8  # dimensions of an array at most; files of images have three
 _IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
@@ -47,14 +50,14 @@ def read_idx(path: Path) -> np.ndarray:
         with open(path, "rb") as file:
             compressed = file.read(2) == b"\x1f\x8b"
         content = b"".join(blocks(path, limits, compressed=compressed))
-    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES:
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES or not 1 <= content[3] <= _IDX_SIZES:
         raise DataError(
             f"{path}: not an idx file (it begins with {content[:4].hex(' ') or 'nothing'}). Fetch it again."
         )
     n_sizes, dtype = content[3], np.dtype(_IDX_TYPES[content[2]])
     start = 4 + 4 * n_sizes
     shape = struct.unpack(f">{n_sizes}I", content[4:start]) if len(content) >= start else (0,)
-    expected, found = int(np.prod(shape)) * dtype.itemsize, len(content) - start
+    expected, found = math.prod(shape) * dtype.itemsize, len(content) - start
     if expected != found:
         raise DataError(
             f"{path}: the header announces {expected} bytes of cells, but the file has {found}. Fetch it again."
@@ -64,13 +67,12 @@ def read_idx(path: Path) -> np.ndarray:
 
 def read_idx_pairs(paths: Iterable[Path]) -> tuple[np.ndarray, np.ndarray]:
     """Rows and labels of alternating files of images and labels, stacked."""
-    arrays = [read_idx(path) for path in paths]
     names = list(paths)
+    arrays = [read_idx(path) for path in names]
     for images, labels, name in zip(arrays[::2], arrays[1::2], names[1::2], strict=True):
         if len(images) != labels.size:
             raise DataError(f"{name}: {labels.size} labels, but {len(images)} images. Fetch both files again.")
-    X = np.vstack([images.reshape(len(images), -1) for images in arrays[::2]])
-    return X, np.concatenate([labels.ravel() for labels in arrays[1::2]]).astype(np.int64)
+    return _stacked(names[0], arrays[::2], arrays[1::2])
 
 
 def read_hdf5(path: Path) -> dict[str, np.ndarray]:
@@ -108,8 +110,7 @@ def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
         )
     for rows, labels in zip(names[:2], names[2:], strict=True):
         _check_pair(path, rows, labels, arrays)
-    X = np.vstack([arrays[name].reshape(len(arrays[name]), -1) for name in names[:2]])
-    return X, np.concatenate([arrays[name].ravel() for name in names[2:]]).astype(np.int64)
+    return _stacked(path, [arrays[name] for name in names[:2]], [arrays[name] for name in names[2:]])
 
 
 def _check_pair(path: Path, rows: str, labels: str, arrays: Mapping[str, np.ndarray]) -> None:
@@ -117,6 +118,31 @@ def _check_pair(path: Path, rows: str, labels: str, arrays: Mapping[str, np.ndar
     n_rows, n_labels = (len(arrays[rows]) if arrays[rows].ndim else 0), arrays[labels].size
     if n_rows != n_labels:
         raise DataError(f"{path}: {n_labels} labels in {labels}, but {n_rows} rows in {rows}. Get the file again.")
+    if not n_rows:
+        raise DataError(f"{path}: no rows in {rows}. Get the file again.")
+
+
+def _stacked(path: Path, rows: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of several arrays, whose dimensions after the first become columns, and their labels."""
+    flat = [part.reshape(len(part), math.prod(part.shape[1:])) for part in rows]
+    widths = sorted({part.shape[1] for part in flat})
+    if len(widths) > 1:
+        raise DataError(f"{path}: rows of {widths[0]} and of {widths[-1]} columns. Get the file again.")
+    return _checked(path, np.vstack(flat), np.concatenate([part.ravel() for part in labels]))
+
+
+def _checked(path: Path, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that a method can use, and labels as integers; whatever else a file holds is refused, never rounded."""
+    try:
+        check_matrix(X, path=path)
+    except FileError as error:
+        raise DataError(str(error)) from error
+    with np.errstate(invalid="ignore"):
+        whole = y.astype(np.int64)
+    other = y[whole != y]
+    if len(other):
+        raise DataError(f"{path}: the labels are not whole numbers, such as {other[0]}. Get the file again.")
+    return X, whole
 
 
 def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
@@ -131,8 +157,7 @@ def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
         )
     for name in names:
         _check_pair(path, name, f"{name}_Label", arrays)
-    X = np.vstack([arrays[name] for name in names])
-    return X, np.concatenate([arrays[f"{name}_Label"].ravel() for name in names]).astype(np.int64)
+    return _stacked(path, [arrays[name] for name in names], [arrays[f"{name}_Label"] for name in names])
 
 
 def read_mat(path: Path) -> dict[str, np.ndarray]:
@@ -179,7 +204,7 @@ def _features_of(arrays: Mapping[str, np.ndarray], path: Path) -> tuple[np.ndarr
         raise DataError(
             f"{path}: {len(y)} labels, but features of {X.shape[0]} x {X.shape[1]}. Give one label per row."
         )
-    return X, y.astype(np.int64)
+    return _checked(path, X, y)
 
 
 def _bare_numbers(path: Path) -> int | None:
@@ -210,7 +235,7 @@ def _read_bare_csv(path: Path, header: int) -> tuple[np.ndarray, np.ndarray]:
     fractions = labels[labels != np.round(labels)]
     if len(fractions):
         raise DataError(f"{path}: the last column holds fractions, such as {fractions[0]}. It must hold the labels.")
-    return cells[:, :-1], labels.astype(np.int64)
+    return _checked(path, cells[:, :-1], labels)
 
 
 def _listed(arrays: Mapping[str, np.ndarray]) -> str:

@@ -6,6 +6,7 @@ it is: ``{"tuple": [...]}``, ``{"array": "a3"}``, ``{"object": ["lpjt.kernels.Ke
 
 import datetime
 import math
+from collections import UserList
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,8 @@ class Encoder:
             return {type(value).__name__: value.isoformat()}
         if isinstance(value, np.random.RandomState):
             return {"random_state": self.encode(value.get_state(legacy=False), depth)}
+        if isinstance(value, UserList) and type(value).__module__.startswith("sklearn."):
+            return self.encode(value.data, depth)  # columns of a remainder in scikit-learn 1.6: a list that warns
         name = name_of(value if isinstance(value, type) else type(value))
         if isinstance(value, type):
             raise ModelFileError(f"The class {name} itself cannot be kept in a model file; give an object of it.")

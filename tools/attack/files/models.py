@@ -104,8 +104,11 @@ def _change_array(tree: Any, members: dict[str, bytes], rng: Rng) -> None:
     """Another array under a name: of another size, of extreme values, or with damaged bytes."""
     names = list(tree["arrays"])
     name = names[int(rng.integers(len(names)))]
-    array = np.load(io.BytesIO(members[f"{name}.npy"]))
     draw = rng.random()
+    try:
+        array = np.load(io.BytesIO(members[f"{name}.npy"]))
+    except (ValueError, OSError, MemoryError):  # damaged by the change before this one
+        array, draw = np.empty(()), 1.0
     if draw < 0.4 and array.ndim:
         array = array[: int(rng.integers(len(array) + 1))] if rng.random() < 0.5 else np.concatenate([array, array])
     elif draw < 0.8 and array.size and array.dtype.kind in "iuf":

@@ -105,10 +105,12 @@ def _hdf5_bomb(path: Path, rng: Rng) -> None:
     written = rng.random() < 0.3
 
     def write(content: Any) -> None:
-        shape = (_BOMB // 800 if written else 2**40, 100)
-        data = content.create_dataset("X", shape, "f8", chunks=(2**14, 100), compression="gzip", compression_opts=1)
+        shape, chunk = (_BOMB // 800 if written else 2**40, 100), (2**14, 100)
+        data = content.create_dataset("X", shape, "f8", chunks=chunk, compression="gzip", compression_opts=1)
         if written:
-            data[...] = 0.0
+            zeros = zlib.compress(bytes(8 * chunk[0] * chunk[1]), 1)  # once, not for every chunk
+            for start in range(0, shape[0], chunk[0]):
+                data.id.write_direct_chunk((start, 0), zeros)
 
     path.write_bytes(_as_mat_7_3(write))
 

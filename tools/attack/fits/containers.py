@@ -177,7 +177,7 @@ def _with(X: Any, **parts: Any) -> Any:
 
 def _broken_coo(X: Any, place: int, value: int) -> Any:
     X = _csr(X).tocoo()
-    X.coords[place][-1] = value
+    (X.row, X.col)[place][-1] = value
     return X
 
 
