@@ -1,5 +1,6 @@
 """The attack on files: sound files are read, a slice of the damaged ones never fails, and a fault would be seen."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ pytest.importorskip("h5py")
 pytest.importorskip("openpyxl")
 pytest.importorskip("resource")
 
+from attack import files
 from attack.files import PART, models, odd, seeds
 from attack.files.judge import judge
 from attack.runner import run_cases
@@ -38,6 +40,25 @@ def test_files_are_sound_before_they_are_damaged(form, tmp_path, monkeypatch):
     path.write_bytes(content)
     (tmp_path / "temporary").mkdir()
     assert judge(form.group, form.read, path, tmp_path / "temporary").kind == "fine"
+
+
+def test_a_case_is_the_same_at_any_time(tmp_path):
+    def make(place):
+        for function in vars(seeds).values():
+            getattr(function, "cache_clear", lambda: None)()
+        place.mkdir()
+        found = {}
+        for number in range(len(seeds.FORMATS)):  # a model file holds the seconds of its fit
+            rng = np.random.default_rng(number)
+            with files._one_moment():
+                group, _, path = files._mutated(number, place, rng)
+            found[number, group] = path.read_bytes()
+        return found
+
+    first = make(tmp_path / "a")
+    time.sleep(2.1)  # zip files count in steps of two seconds
+    again = make(tmp_path / "b")
+    assert [key for key in first if first[key] != again[key]] == []
 
 
 def test_faults_are_failures(tmp_path):

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import io, sparse
 from sklearn.datasets import dump_svmlight_file
 
-from lpjt.files import read_domain
+from lpjt.files import FileError, read_domain
 from tables import N, X, real_data, y
 
 
@@ -122,3 +122,17 @@ def test_real_file_of_both_domains():
     target = read_domain(data / "mnist_usps/MNIST_vs_USPS.mat", role="target", like=source)
     assert (source.X.shape, target.X.shape) == ((2000, 256), (1800, 256))
     assert (source.label_name, target.label_name) == ("Y_src", "Y_tar")
+
+
+@pytest.mark.parametrize("arrays", [{"{}": np.ones(3)}, {"{}": np.ones((3, 2)), "y": np.arange(7)}, {"{}": X, "b": X}])
+def test_names_in_messages_are_one_short_line(tmp_path, arrays):
+    """A damaged file may have any bytes as the name of an array: newlines, escapes of the terminal, thousands."""
+    name = "a\n)\x1b[31m(" + "z" * 5000
+    path = tmp_path / "a.npz"
+    np.savez(path, **{key.format(name): value for key, value in arrays.items()})
+    try:
+        message = read_domain(path).description
+    except FileError as error:
+        message = str(error)
+    assert message.isprintable()
+    assert len(message) < len(str(path)) + 300

@@ -12,7 +12,7 @@ import numpy as np
 from lpjt.datasets.records import DataError
 from lpjt.files import FileError, read_domain
 from lpjt.files.arrays import mat_kind
-from lpjt.files.domain import check_matrix
+from lpjt.files.domain import check_matrix, list_arrays, shown
 from lpjt.isolated import (
     Answer,
     RefusedError,
@@ -89,9 +89,9 @@ def _data_errors(path: Path, done: str) -> Iterator[None]:
     try:
         yield
     except RefusedError as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{path}: {shown(error)}") from error
     except (UnreadableError, OSError) as error:
-        reason = " ".join(str(error).split())[:160]
+        reason = shown(" ".join(str(error).split()))[:160]
         raise DataError(f"{path}: cannot be {done} ({reason}). It may be truncated: fetch it again.") from error
 
 
@@ -106,7 +106,8 @@ def read_usps(path: Path) -> tuple[np.ndarray, np.ndarray]:
     missing = [name for name in names if name not in arrays]
     if missing:
         raise DataError(
-            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). Get the file again; it has {', '.join(names)}."
+            f"{path}: no array {missing[0]} (found: {list_arrays(arrays, '')}). Get the file again; it has "
+            f"{', '.join(names)}."
         )
     for rows, labels in zip(names[:2], names[2:], strict=True):
         _check_pair(path, rows, labels, arrays)
@@ -152,8 +153,8 @@ def read_cdls(path: Path, role: str) -> tuple[np.ndarray, np.ndarray]:
     missing = [name for part in names for name in (part, f"{part}_Label") if name not in arrays]
     if missing:
         raise DataError(
-            f"{path}: no array {missing[0]} (found: {_listed(arrays)}). Get the file again; it has S, T, Ttest and "
-            "their labels."
+            f"{path}: no array {missing[0]} (found: {list_arrays(arrays, '')}). Get the file again; it has S, T, Ttest "
+            "and their labels."
         )
     for name in names:
         _check_pair(path, name, f"{name}_Label", arrays)
@@ -197,7 +198,7 @@ def _features_of(arrays: Mapping[str, np.ndarray], path: Path) -> tuple[np.ndarr
         X = matrices[0] if len(matrices) == 1 else None
     if X is None or y is None:
         what = "features" if X is None else "labels"
-        raise DataError(f"{path}: no array of {what} (found: {_listed(arrays)}). Save them as fts and labels.")
+        raise DataError(f"{path}: no array of {what} (found: {list_arrays(arrays, '')}). Save them as fts and labels.")
     if len(X) != len(y) and X.shape[1] == len(y):
         X = X.T
     if len(X) != len(y):
@@ -236,7 +237,3 @@ def _read_bare_csv(path: Path, header: int) -> tuple[np.ndarray, np.ndarray]:
     if len(fractions):
         raise DataError(f"{path}: the last column holds fractions, such as {fractions[0]}. It must hold the labels.")
     return _checked(path, cells[:, :-1], labels)
-
-
-def _listed(arrays: Mapping[str, np.ndarray]) -> str:
-    return ", ".join(f"{name} {value.shape}" for name, value in arrays.items()) or "nothing"

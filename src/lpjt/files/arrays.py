@@ -19,8 +19,10 @@ from lpjt.files.domain import (
     clean_labels,
     decode_text,
     find_name,
+    list_arrays,
     normalize_name,
     quote_names,
+    shown_name,
 )
 from lpjt.isolated import MAX_COLUMNS, Other, SparseParts, limits_for, read_isolated
 from lpjt.isolated.npy import check_npy
@@ -143,7 +145,7 @@ def _to_domain(arrays: Mapping[str, Any], path: Path, kind: str, options: ReadOp
     key = _matrix_key(arrays, path, options)
     X = arrays[key]
     label = _label_key(arrays, key, path, options)
-    remarks = [f"matrix '{key}'"]
+    remarks = [f"matrix '{shown_name(key)}'"]
     if label is not None:
         X, transposed = _rows_as_samples(X, np.size(arrays[label]), key, label, path)
         remarks += ["its columns are the samples, so it was transposed"] if transposed else []
@@ -164,9 +166,9 @@ def _to_domain(arrays: Mapping[str, Any], path: Path, kind: str, options: ReadOp
 def _matrix_key(arrays: Mapping[str, Any], path: Path, options: ReadOptions) -> str:
     matrices = [key for key, value in arrays.items() if key != options.label and _is_matrix(key, value)]
     if not matrices:
-        shapes = ", ".join(f"'{key}' {np.shape(value)}" for key, value in arrays.items()) or "nothing"
         raise FileError(
-            f"{path}: no numeric matrix found among its arrays ({shapes}). Save the features as X, rows x columns."
+            f"{path}: no numeric matrix found among its arrays ({list_arrays(arrays)}). Save the features as X, rows x "
+            "columns."
         )
     named = _first_named(matrices, MATRIX_NAMES, _SHORT[options.role][0], options)
     if named is not None:
@@ -219,7 +221,8 @@ def _rows_as_samples(X: Any, n_labels: int, key: str, label: str, path: Path) ->
     if n_labels == columns:
         return X.T, True
     raise FileError(
-        f"{path}: '{label}' holds {n_labels} labels, but '{key}' is {rows} x {columns}. Give one label per row."
+        f"{path}: '{shown_name(label)}' holds {n_labels} labels, but '{shown_name(key)}' is {rows} x {columns}. Give "
+        "one label per row."
     )
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -110,8 +110,20 @@ def find_name(name: str, names: Sequence[str], *, what: str, path: Path) -> str:
 def quote_names(names: Iterable[str], limit: int = 5) -> str:
     """The first names in quotes, joined by commas, and the number of the others."""
     names = list(names)
-    listed = ", ".join(f"'{shown(name)}'" for name in names[:limit])
+    listed = ", ".join(f"'{shown_name(name)}'" for name in names[:limit])
     return listed + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def list_arrays(arrays: Mapping[str, Any], quote: str = "'", limit: int = 10) -> str:
+    """Names and shapes of the first arrays of a file, and the number of the others."""
+    listed = [f"{quote}{shown_name(name)}{quote} {np.shape(value)}" for name, value in list(arrays.items())[:limit]]
+    return (", ".join(listed) or "nothing") + (f" and {len(arrays) - limit} more" if len(arrays) > limit else "")
+
+
+def shown_name(name: object, limit: int = 60) -> str:
+    """A name that a file gives, as a message shows it: as `shown`, and cut, because it may be any bytes of the file."""
+    text = shown(name)
+    return text if len(text) <= limit else f"{text[:limit]}..."
 
 
 def shown(text: object) -> str:

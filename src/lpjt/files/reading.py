@@ -96,7 +96,7 @@ def _one_sentence_errors(path: Path, kind: str, options: ReadOptions) -> Iterato
     except (FileError, ImportError):
         raise
     except RefusedError as error:
-        raise FileError(f"{path}: {error}") from error
+        raise FileError(f"{path}: {shown(error)}") from error  # it may quote names of the file
     except MemoryError as error:
         raise FileError(
             f"{path}: there is not enough memory to read it ({path.stat().st_size:,} bytes). Split it, leave out "

@@ -12,8 +12,11 @@ Formats that lpjt reads in a child process are read in one here too, by the same
 import os
 import resource
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -55,10 +58,11 @@ def run(number: int) -> Outcome:
         tempfile.tempdir = str(Path(folder) / "tmp")
         Path(tempfile.tempdir).mkdir()
         try:
-            if number % _ODD_EVERY == 1:
-                group, read, path = odd.make(number // _ODD_EVERY, place, rng)
-            else:
-                group, read, path = _mutated(number, place, rng)
+            with _one_moment():
+                if number % _ODD_EVERY == 1:
+                    group, read, path = odd.make(number // _ODD_EVERY, place, rng)
+                else:
+                    group, read, path = _mutated(number, place, rng)
             return judge(group, read, path, Path(tempfile.tempdir))
         finally:
             tempfile.tempdir = None
@@ -72,6 +76,18 @@ def _mutated(number: int, place: Path, rng: np.random.Generator) -> tuple[str, C
     path = place / f"case{form.suffix}"
     path.write_bytes(form.damage(rng) if form.damage is not None else mutate(form.seed(rng), rng, form.layers))
     return form.group, form.read, path
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """Stop the clock while a file is made: MATLAB, gzip and zip files hold the time, and a case must be repeatable."""
+    now = time.gmtime(1.7e9)
+    with (
+        mock.patch("time.time", return_value=1.7e9),
+        mock.patch("time.localtime", return_value=now),
+        mock.patch("time.asctime", return_value=time.asctime(now)),
+    ):
+        yield
 
 
 def _prepare() -> None:

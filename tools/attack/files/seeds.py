@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -216,7 +218,16 @@ def _xlsx() -> bytes:
             _frame().to_excel(book, index=False, sheet_name="first")
             _frame().head(2).to_excel(book, index=False, sheet_name="second")
 
-    return _written(save)
+    def copy(file: io.BytesIO) -> None:
+        """Without the moment of writing, so that a case is the same at any time."""
+        with (
+            zipfile.ZipFile(io.BytesIO(_written(save))) as old,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new,
+        ):
+            for name in old.namelist():
+                new.writestr(name, re.sub(rb"\d{4}-\d\d-\d\dT[\d:]+Z", b"2026-01-01T00:00:00Z", old.read(name)))
+
+    return _written(copy)
 
 
 @cache
