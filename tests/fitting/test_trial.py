@@ -79,6 +79,15 @@ def test_the_table_has_the_best_first():
     assert table[0]["view"] == "view 1"
 
 
+def test_of_candidates_that_are_level_the_clearest_view_is_chosen():
+    trial = hand_made([0.25] * 4, FAMILIES, scores=(0.5, 0.9, 0.84, 0.8))
+    assert trial.chosen == 2
+    clearest = replace(trial, weighed=replace(trial.weighed, clarity=np.array([0.9, 0.9, 0.6, 0.7])))
+    assert clearest.chosen == 3
+    behind = replace(clearest, weighed=replace(clearest.weighed, score=np.array([0.5, 0.9, 0.84, 0.7])))
+    assert behind.chosen == 2
+
+
 def test_facts_by_hand():
     votes = [[0.8, 0.2], [0.4, 0.6], [0.2, 0.8], [0.0, 1.0]]
     consensus = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]
@@ -89,11 +98,13 @@ def test_facts_by_hand():
     facts = trial.facts(whole)
     assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
     # By candidates: 1-NN and linear, then two adapted ones.
-    assert_allclose(facts.unadapted, np.median([agreed(trial, i, [0, 0, 1, 0]) for i in (0, 1)]))
+    best = int(np.argmax(trial.weighed.score[:2]))
+    assert_allclose(facts.unadapted, agreed(trial, best, [0, 0, 1, 0]))
     assert_allclose(facts.adapted, agreed(trial, 2, trial.labellings[3]))
     labels = np.array([0, 0, 1, 0])
     assert_allclose(facts.separation, np.mean([np.mean(labels[near] == labels) for near in trial.ground.nearest]))
     assert facts.local == (trial.ground.local or 1.0)
+    assert facts.linear == trial.ground.linear
 
 
 def agreed(trial, candidate, labels):

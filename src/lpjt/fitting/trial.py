@@ -18,6 +18,9 @@ from lpjt.selection.trust import Facts, estimate_accuracy
 #: A fit adapts unless the best unadapted candidate has a score that is higher by more than this.
 ADAPT_MARGIN = 0.07
 
+#: Candidates whose scores differ by less are level.
+LEVEL = 0.1
+
 #: Labels that have fewer votes than those of the consensus by this mean share count less by a factor of e.
 CREDIT_UNIT = 0.1
 
@@ -95,12 +98,16 @@ class Trial:
         labels = np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
         agree, adapted = (self.labellings == labels).mean(axis=1), self.is_adapted
         together = _mean_agreement(self.labellings[adapted]) if adapted.sum() > 1 else float(agree.mean())
+        unadapted = together
+        if not adapted.all():
+            unadapted = float(agree[np.where(adapted, -np.inf, w.score).argmax()])
         return Facts(
             agreement=float(w.votes[np.arange(len(labels)), labels].mean()),
             adapted=together,
-            unadapted=together if adapted.all() else float(np.median(agree[~adapted])),
+            unadapted=unadapted,
             separation=float(np.mean([separation(labels, near) for near in self.ground.nearest])),
             local=self.ground.local or 1.0,  # at worst, where no labelled rows tell
+            linear=self.ground.linear,
         )
 
     def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
@@ -159,9 +166,14 @@ class Trial:
 
     @property
     def chosen(self) -> int:
-        """The candidate that is fitted whole: the best of the adapted ones, or the best of all if none is adapted."""
-        adapted = self.is_adapted
-        return int(np.where(adapted | (not adapted.any()), self.weighed.score, -np.inf).argmax())
+        """The candidate that is fitted whole: of the adapted ones, or of all if none is adapted, the best.
+
+        Among those whose scores are level, the one in the clearest view: a difference of a few rows decides nothing.
+        """
+        adapted, w = self.is_adapted, self.weighed
+        score = np.where(adapted | (not adapted.any()), w.score, -np.inf)
+        level = np.flatnonzero(score >= score.max() - LEVEL)
+        return int(max(level, key=lambda i: (w.clarity[i], score[i])))
 
 
 def _mean_agreement(labellings: Codes) -> float:
