@@ -17,6 +17,7 @@ from lpjt.selection.choice import (
     vote_shares,
     weigh_candidates,
 )
+from lpjt.selection.evidence import shared_information
 
 FAMILIES = ("nearest", "linear", "linear", "adapted", "adapted", "adapted")
 
@@ -295,6 +296,13 @@ def test_separation_by_hand():
     assert_allclose(label_separation(labels, [across], 2), naive_information(labels, labels[across]))
     both = label_separation(labels, [across, pairs], 2)
     assert_allclose(both, (label_separation(labels, [across], 2) + label_separation(labels, [pairs], 2)) / 2)
+
+
+def test_information_needs_no_table_of_all_pairs_of_classes():
+    labels = np.array([3, 3, 99_999, 99_999])
+    assert_allclose(shared_information(labels, labels[::-1], 100_000), 1.0)
+    assert shared_information(labels, np.array([7, 8, 7, 8]), 100_000) == 0.0
+    assert shared_information(np.array([], dtype=int), np.array([], dtype=int), 3) == 0.0
 
 
 def test_merged_classes_separate_more_rows_but_tell_less():

@@ -92,9 +92,9 @@ def weigh_candidates(
     """Weigh labellings of the same rows against each other.
 
     The score is ``local (separation + return) + kinship / 2 + clarity + agreement``, plus a small bonus without
-    adaptation. Clarity decides between views that are level otherwise.
-    Neighbours count as far as they share their class at all, which the labelled rows tell (`Ground.local`). Where they
-    often do not, and a linear classifier does better, linear candidates gain the difference.
+    adaptation. Clarity decides between views that are level otherwise. Neighbours count as far as they share their
+    class at all, which the labelled rows tell (`Ground.local`). Where they often do not, and a linear classifier does
+    better, linear candidates gain the difference.
 
     Parameters
     ----------

@@ -79,13 +79,13 @@ def shared_information(labels: Codes, others: Codes, n_classes: int) -> float:
         Codes from 0 to `n_classes` - 1.
     n_classes : int
     """
-    if not len(labels):
+    n = len(labels)
+    if not n:
         return 0.0
-    pairs = np.bincount(labels * n_classes + others, minlength=n_classes**2) / len(labels)
-    table = pairs.reshape(n_classes, n_classes)
-    own = _entropy(table.sum(axis=1))
-    shared = own + _entropy(table.sum(axis=0)) - _entropy(pairs)
-    return float(np.clip(shared / own, 0.0, 1.0)) if own > 0 else 0.0
+    # Pairs that occur are at most n; a table of all pairs would be large for thousands of classes.
+    pairs = np.unique(labels.astype(np.int64) * n_classes + others, return_counts=True)[1]
+    own, of_others, both = (_entropy(counts / n) for counts in (np.bincount(labels), np.bincount(others), pairs))
+    return float(np.clip((own + of_others - both) / own, 0.0, 1.0)) if own > 0 else 0.0
 
 
 def domain_mixing(
