@@ -68,7 +68,7 @@ def calls_of_iterate(monkeypatch):
     seen = {"views": [], "candidates": []}
     for module, calls in seen.items():
 
-        def record(problem, plan, domains, calls=calls):
+        def record(problem, plan, domains, shared=None, calls=calls):
             calls.append((problem, plan))
             return np.eye(3)[np.arange(sum(d.X.shape[0] for d in domains.targets)) % 3]
 

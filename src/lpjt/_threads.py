@@ -5,15 +5,16 @@ with three such pools on the same processors, each stage competes with the threa
 sleep when idle, and they also run what is not a matrix product.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -47,21 +48,40 @@ class _Team:
 _TEAM: ContextVar[_Team] = ContextVar("lpjt_threads")
 
 
+class _Pools:
+    """Thread pools of the libraries that are loaded. To look for them takes 10 ms, a tenth of a small fit.
+
+    They are looked for again once a module was imported: faiss comes with the first approximate search.
+    """
+
+    def __init__(self) -> None:
+        self._n_modules = -1
+        self._found: ThreadpoolController | None = None
+
+    def __call__(self) -> ThreadpoolController:
+        if self._found is None or len(sys.modules) != self._n_modules:
+            self._n_modules, self._found = len(sys.modules), ThreadpoolController()
+        return self._found
+
+
+_pools = _Pools()
+
+
 class _SingleThreadedBlas:
     """Limits BLAS to one thread while at least one fit runs: the limit is the process's own, and fits may overlap."""
 
     def __init__(self) -> None:
         self._lock, self._users = Lock(), 0
-        self._limits: threadpool_limits | None = None
+        self._limits: Any = None
         self._before: int | None = None
 
     def enter(self) -> int | None:
         """Begin; returns the number of threads that BLAS has otherwise, or None if it does not tell."""
         with self._lock:
             if not self._users:
-                known = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+                known = [pool["num_threads"] for pool in _pools().info() if pool["user_api"] == "blas"]
                 self._before = min(known, default=None)
-                self._limits = threadpool_limits(1, "blas")
+                self._limits = _pools().limit(limits=1, user_api="blas")
             self._users += 1
             return self._before
 
@@ -87,7 +107,9 @@ def threads(n_jobs: int | None) -> Iterator[None]:
     team = _Team(size)
     token = _TEAM.set(team)
     try:
-        with threadpool_limits(size, "openmp"):  # after BLAS: some builds of it set OpenMP's number as their own
+        with _pools().limit(
+            limits=size, user_api="openmp"
+        ):  # after BLAS: some builds of it set OpenMP's number as their own
             yield
     finally:
         _TEAM.reset(token)

@@ -346,3 +346,21 @@ def test_a_row_of_zeros_has_no_label():
     found = alternation._labels(problem, [F])
     assert found[0] is y
     assert found[1].tolist() == [-1, 1, 2]
+
+
+def test_iterations_from_a_shared_workspace_are_those_from_scratch():
+    X, y, truth = pair()
+    problem = alternation.Problem(X, (y, np.full(18, -1)), (False, True), N_CLASSES)
+    start = [one_hot(wrong_start(truth))]
+
+    def run(**options):
+        return list(alternation.alternate(problem, settings(), nearest_mean(N_CLASSES), start, max_iter=3, **options))
+
+    shared = alternation.prepare(problem, settings())
+    expected = run()
+    for _ in range(2):  # the first run leaves nothing behind for the second
+        for state, other in zip(run(shared=shared, measured=False), expected, strict=True):
+            assert_array_equal(np.vstack(state.distributions), np.vstack(other.distributions))
+            assert_array_equal(state.eigenvalues, other.eigenvalues)
+            assert np.isnan([state.marginal_mmd, state.conditional_mmd]).all()
+            assert np.isfinite([other.marginal_mmd, other.conditional_mmd]).all()

@@ -142,3 +142,20 @@ def test_every_setting_must_be_given():
     defaults = settings()
     assert (defaults.max_pairs, defaults.landmark_cross) == (None, 2.0)
     assert (defaults.weigh_target, defaults.initial_weight) == (True, None)
+
+
+def test_a_copy_serves_other_iterations_and_leaves_the_workspace_as_it_was(calls):
+    given, choice = problem(), settings()
+    workspace = prepare(given, choice)
+    other = (*given.labels[:2], np.roll(given.labels[2], 1))
+    for labels in (given.labels, other):
+        fresh = objective_matrices(given, choice, prepare(given, choice), labels, weights_of(given), 1.0)
+        calls.clear()
+        found = objective_matrices(given, choice, workspace.copy(), labels, weights_of(given), 1.0)
+        assert "nearest_others" not in calls  # nothing of the sources, nor a list, is computed again
+        assert calls.count("class_graphs") == 1
+        for S, expected in zip(found, fresh, strict=True):
+            assert_array_equal(S, expected)
+    assert not workspace.target_graphs
+    assert not workspace.source_moments
+    assert_array_equal(workspace.S_max, prepare(given, choice).S_max)

@@ -7,7 +7,7 @@ from scipy import sparse
 
 import oracles
 from lpjt._threads import threads
-from lpjt.core import propagation
+from lpjt.core import definite, propagation
 from toys import embedded, harmonic, heat_graph
 
 
@@ -154,18 +154,30 @@ def test_anchored_labels_of_a_row_without_edges_are_its_votes():
     assert_allclose(found[3], votes[3], atol=1e-7)
 
 
-def test_neighborhoods_give_the_votes_and_the_graph_of_the_unknown_rows():
+@pytest.fixture(params=["dense", "sparse"])
+def form(request, monkeypatch):
+    """Both forms of a graph: small ones are dense."""
+    monkeypatch.setattr(propagation, "DENSE_ENTRIES", 2**19 if request.param == "dense" else 0)
+    return np.ndarray if request.param == "dense" else sparse.csr_array
+
+
+def as_dense(W, form):
+    assert isinstance(W, form)
+    return W if form is np.ndarray else W.toarray()
+
+
+def test_neighborhoods_give_the_votes_and_the_graph_of_the_unknown_rows(form):
     Z_known, Y, Z = embedded()
     near = propagation.find_neighborhoods(Z_known, Z, 5)
     assert_allclose(near.votes(Y, 3), dense_votes(Z_known, Y, Z, 3), atol=1e-10)
-    assert_allclose(near.graph.toarray(), dense_graph(Z, 5), atol=1e-10)
+    assert_allclose(as_dense(near.graph, form), dense_graph(Z, 5), atol=1e-10)
     # More neighbours than rows: all of them.
     near = propagation.find_neighborhoods(Z_known[:4], Z[:3], 15)
     assert_allclose(near.votes(Y[:4], 15), dense_votes(Z_known[:4], Y[:4], Z[:3], 4), atol=1e-10)
-    assert_allclose(near.graph.toarray(), dense_graph(Z[:3], 2), atol=1e-10)
+    assert_allclose(as_dense(near.graph, form), dense_graph(Z[:3], 2), atol=1e-10)
 
 
-def test_blocks_join_unknown_rows_to_their_nearest_rows_of_either_kind():
+def test_blocks_join_unknown_rows_to_their_nearest_rows_of_either_kind(form):
     Z_known, Y, Z = embedded()
     W_uu, W_uk = propagation.find_neighborhoods(Z_known, Z, 5).blocks()
     D = ((Z[:, None] - np.vstack([Z, Z_known])) ** 2).sum(axis=2)
@@ -174,8 +186,8 @@ def test_blocks_join_unknown_rows_to_their_nearest_rows_of_either_kind():
     W = np.zeros_like(D)
     np.put_along_axis(W, nearest, heat(np.take_along_axis(D, nearest, axis=1)), axis=1)
     expected = np.maximum(W[:, :25], W[:, :25].T)
-    assert_allclose(W_uu.toarray(), expected, atol=1e-10)
-    assert_allclose(W_uk.toarray(), W[:, 25:], atol=1e-10)
+    assert_allclose(as_dense(W_uu, form), expected, atol=1e-10)
+    assert_allclose(as_dense(W_uk, form), W[:, 25:], atol=1e-10)
     found = propagation.harmonic_solution(W_uu, W_uk, Y)
     whole = np.block([[np.zeros((30, 30)), W[:, 25:].T], [W[:, 25:], expected]])
     assert_allclose(found, oracles.propagate_harmonic(whole, Y, 30), atol=1e-7)
@@ -213,10 +225,10 @@ def test_conjugate_gradients():
     A = C @ C.T + np.diag(np.logspace(0, 4, 30))
     B = rng.normal(size=(30, 3))
     B[:, 1] = 0
-    found = propagation.conjugate_gradients(sparse.csr_array(A), B, tol=1e-12)
+    found = definite.conjugate_gradients(sparse.csr_array(A), B, tol=1e-12)
     assert_allclose(found.values, np.linalg.solve(A, B), atol=1e-10)
     assert found.residual < 1e-12
-    rushed = propagation.conjugate_gradients(sparse.csr_array(A), B, max_iter=2)
+    rushed = definite.conjugate_gradients(sparse.csr_array(A), B, max_iter=2)
     assert rushed.residual > 1e-6
     true = np.linalg.norm(B - A @ rushed.values, axis=0)[[0, 2]] / np.linalg.norm(B, axis=0)[[0, 2]]
     assert_allclose(rushed.residual, true.max(), rtol=1e-8)
@@ -228,11 +240,11 @@ def test_many_columns_are_solved_as_few_are(monkeypatch):
     W = W + W.T
     A = (sparse.diags_array(1.0 + W.sum(axis=1)) - W).tocsr()
     B = rng.normal(size=(400, 37))
-    together = propagation.conjugate_gradients(A, B, tol=1e-12)
-    monkeypatch.setattr(propagation, "MANY_ENTRIES", 1)
+    together = definite.conjugate_gradients(A, B, tol=1e-12)
+    monkeypatch.setattr(definite, "MANY_ENTRIES", 1)
     with threads(2):
-        apart = propagation.conjugate_gradients(A, B, tol=1e-12)
-        one = propagation.conjugate_gradients(A, B[:, :1], tol=1e-12)
+        apart = definite.conjugate_gradients(A, B, tol=1e-12)
+        one = definite.conjugate_gradients(A, B[:, :1], tol=1e-12)
     assert_allclose(apart.values, together.values, atol=1e-11)
     assert_allclose(one.values, together.values[:, :1], atol=1e-11)
     assert apart.residual < 1e-12

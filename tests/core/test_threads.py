@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 from lpjt import _threads
 from lpjt._threads import map_threads, n_threads, threads
@@ -108,7 +108,7 @@ def test_none_means_the_threads_of_blas():
 
 
 def test_without_a_blas_that_tells_none_means_one(monkeypatch):
-    monkeypatch.setattr(_threads, "threadpool_info", lambda: [{"user_api": "openmp", "num_threads": 7}])
+    monkeypatch.setattr(ThreadpoolController, "info", lambda self: [{"user_api": "openmp", "num_threads": 7}])
     monkeypatch.setattr(_threads, "_SINGLE_THREADED_BLAS", _threads._SingleThreadedBlas())
     with threads(None):
         assert n_threads() == 1

@@ -79,7 +79,7 @@ def test_both_rounds_are_weighed_on_the_same_ground(tried):
 
 
 def test_finalists_give_the_consensus_their_distributions(monkeypatch):
-    def soft(problem, plan, domains):
+    def soft(problem, plan, domains, shared=None):
         return np.tile([0.5, 0.3, 0.2], (sum(d.X.shape[0] for d in domains.targets), 1))
 
     monkeypatch.setattr("lpjt.fitting.candidates.iterate", soft)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from lpjt import LPJT, TransferWarning
 from lpjt.baselines import JDA, JGSA
-from lpjt.core import landmarks, projection, propagation
+from lpjt.core import definite, landmarks, projection
 from lpjt.fitting.certificates import doubts_of
 from toys import blobs
 
@@ -66,11 +66,11 @@ def test_propagation_that_does_not_converge_warns():
     A = (sparse.diags_array(np.asarray(path.sum(axis=1)).ravel() + 1e-6) - path).tocsr()
     B = np.eye(n)[:, :2]
     with pytest.warns(TransferWarning, match=r"relative residual of .* only, not 1e-08, in 3 steps.*n_neighbors"):
-        solution = propagation.conjugate_gradients(A, B, max_iter=3)
+        solution = definite.conjugate_gradients(A, B, max_iter=3)
     assert solution.residual > 1e-8
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert propagation.conjugate_gradients(A, B).residual < 1e-8
+        assert definite.conjugate_gradients(A, B).residual < 1e-8
 
 
 def test_ordinary_fits_have_certificates_and_no_doubt():

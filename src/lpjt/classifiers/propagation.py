@@ -12,6 +12,7 @@ from lpjt._sklearn import Interval
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core import propagation
+from lpjt.core.definite import is_shared
 from lpjt.core.neighbors import Neighbors
 
 #: A pool uses the search of the fit for more new rows than this, and an exact search below it.
@@ -137,7 +138,7 @@ class Propagation(BaseEstimator):
         near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=search)
         del Z_known, Z_unknown
         rules = [self._harmonic_part, self._anchored_part]
-        if propagation.is_shared(len(near.unknown.indices), n_classes):  # each solver uses all threads by itself
+        if is_shared(len(near.unknown.indices), n_classes):  # each solver uses all threads by itself
             harmonic, anchored = (rule(near, Y) for rule in rules)
         else:
             harmonic, anchored = map_threads(lambda rule: rule(near, Y), rules)

@@ -10,7 +10,7 @@ import numpy as np
 from lpjt._typing import Array, Codes
 from lpjt.core import landmarks, moments, projection
 from lpjt.core.blocks import multiply
-from lpjt.core.objective import Problem, Settings, energies, objective_matrices, prepare
+from lpjt.core.objective import Problem, Settings, Workspace, energies, objective_matrices, prepare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,7 +26,7 @@ class State:
     labels: tuple[Codes, ...]  # (n_i,) codes of all domains, sources first
     weights: tuple[Array, ...]  # (n_i,)
     objective: float  # Eq. (16) at the new projections
-    marginal_mmd: float  # Eq. (8)
+    marginal_mmd: float  # Eq. (8); NaN, as the next, if it was not asked for
     conditional_mmd: float  # Eq. (9)
     n_changed: int
     weight_change: float
@@ -39,7 +39,14 @@ Classify: TypeAlias = Callable[[tuple[Array, ...], tuple[Codes, ...], tuple[Arra
 
 
 def alternate(
-    problem: Problem, settings: Settings, classify: Classify, start: Sequence[Array], *, max_iter: int
+    problem: Problem,
+    settings: Settings,
+    classify: Classify,
+    start: Sequence[Array],
+    *,
+    max_iter: int,
+    shared: Workspace | None = None,
+    measured: bool = True,
 ) -> Iterator[State]:
     """Yield the iterations of Algorithm 1, starting from the given first labels.
 
@@ -52,13 +59,17 @@ def alternate(
     start : list of arrays, (n_j, n_classes)
         First distributions of each target; rows of zeros have no label yet and take part in the marginal terms only.
     max_iter : int
+    shared : Workspace, optional
+        What `prepare` found for this problem and these settings, if already computed. It is not changed.
+    measured : bool
+        Whether to compute the values of Eqs. (8) and (9), which the iterations do not need; NaN otherwise.
 
     Yields
     ------
     State
     """
     clock = Clock()
-    workspace = prepare(problem, settings)
+    workspace = prepare(problem, settings) if shared is None else shared.copy()
     problem = replace(problem, neighbors=None)
     clock.lap("fixed")
     labels = _labels(problem, start)
@@ -76,7 +87,7 @@ def alternate(
         clock.lap("projection")
         P = tuple(np.split(solution.vectors, workspace.offsets[1:-1]))
         Z = tuple(multiply(X, p) for X, p in zip(problem.rows, P, strict=True))  # step 3
-        marginal, conditional = energies(problem, Z, labels, weights, ratio)
+        marginal, conditional = energies(problem, Z, labels, weights, ratio) if measured else (np.nan, np.nan)
         clock.lap("embedding")
         F = tuple(classify(Z, problem.labels, weights))  # step 4
         new_labels = _labels(problem, F)

@@ -1,7 +1,7 @@
 """The objective of Algorithm 1: S_max and S_min of Eq. (16), for any number of domains."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import sparse
@@ -79,6 +79,16 @@ class Workspace:
     target_graphs: dict[int, tuple[Codes, graphs.ClassGraphs]] = field(default_factory=dict)  # by target, with labels
     source_spreads: dict[int, tuple[Array, Array]] = field(default_factory=dict)  # by source: row spread, Gram matrix
     source_moments: dict[int, tuple[Array, moments.Moments]] = field(default_factory=dict)  # by source, with weights
+
+    def copy(self) -> "Workspace":
+        """For other iterations of the same problem: they overwrite no quantity of these."""
+        return replace(
+            self,
+            S_max=self.S_max.copy(),
+            target_graphs=dict(self.target_graphs),
+            source_spreads=dict(self.source_spreads),
+            source_moments=dict(self.source_moments),
+        )
 
 
 def list_neighbors(rows: Sequence[Array], settings: Settings) -> tuple[Neighbors, ...]:

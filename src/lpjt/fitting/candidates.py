@@ -10,7 +10,7 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
 from lpjt.core.moments import class_proportions
-from lpjt.core.objective import Problem
+from lpjt.core.objective import Problem, Workspace
 from lpjt.domains import Domains
 from lpjt.fitting.held_out import HeldOut, hold_out
 from lpjt.fitting.plan import Plan
@@ -26,7 +26,7 @@ from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 FIRST_ROWS, SECOND_ROWS = (800, 10), (1500, 22)
 
 #: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
-CANDIDATE_COORDINATES = 200
+CANDIDATE_COORDINATES = 100
 
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
 FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 4
@@ -140,17 +140,23 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
 def _label_again(finalists: Sequence[Setting], samples: Samples, plan: Plan, views: Sequence[View]) -> list[Array]:
     """Distributions of the target rows of the second round, (n, n_classes), by each finalist."""
     small = make_small(plan, SECOND_ITERATIONS)
-    known: dict[Any, Problem] = {}
+    known: dict[Any, tuple[Problem, Workspace]] = {}
     if all(rows is None for rows in samples.within):
-        known = {(view.name, kernel): problem for view in views for kernel, problem in view.problems.items()}
+        known = {
+            (view.name, kernel): (view.problems[kernel], view.shared[kernel])
+            for view in views
+            for kernel in view.problems
+        }
     scalings = Scalings(samples.more)
     seeds = plan.random_state.randint(2**31 - 1, size=len(finalists))
 
     def label(job: tuple[Setting, int]) -> Array:
         kernel = job[0].kernel or plan.kernel
         own = replace(small, kernel=kernel, random_state=np.random.RandomState(job[1]))
-        problem = known.get((job[0].view, kernel)) or make_problem(samples.more, own, job[0].view, scalings)
-        return iterate(problem, own, samples.more)
+        if (job[0].view, kernel) in known:
+            problem, shared = known[job[0].view, kernel]
+            return iterate(problem, own, samples.more, shared)
+        return iterate(make_problem(samples.more, own, job[0].view, scalings), own, samples.more)
 
     return map_threads(label, list(zip(finalists, seeds, strict=True)))
 

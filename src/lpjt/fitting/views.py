@@ -10,7 +10,7 @@ from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
 from lpjt.core import alternation
 from lpjt.core.neighbors import nearest_rows
-from lpjt.core.objective import Problem, list_neighbors
+from lpjt.core.objective import Problem, Settings, Workspace, list_neighbors, prepare
 from lpjt.core.ridge import fit_linear_ridge
 from lpjt.domains import Domains
 from lpjt.fitting.candidate import embed_rows, make_coordinates, on_domains
@@ -49,6 +49,7 @@ class View:
     reverse: Codes | None  # nearest target row of each source row; None if widths differ
     plain: Problem  # in linear coordinates, for candidates that do not adapt
     problems: dict[Kernel, Problem]  # in the coordinates of each kernel
+    shared: dict[Kernel, Workspace]  # what the candidates of each kernel share
     settings: list[Setting] = field(default_factory=list)
     labellings: list[Codes] = field(default_factory=list)  # (n,) each: targets in order, given labels kept
     local: float = 0.0  # as in `Ground`
@@ -75,7 +76,9 @@ def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> V
         kernel: linear if kernel.is_linear else make_problem(domains, replace(plan, kernel=kernel), view, scalings)
         for kernel in plan.kernels
     }
-    found = View(view, _nearest_of_targets(linear), None, linear, problems)
+    settings = settings_of(plan, domains)
+    shared = {kernel: prepare(problem, settings) for kernel, problem in problems.items()}
+    found = View(view, _nearest_of_targets(linear), None, linear, problems, shared)
     if len(set(_widths(domains))) == 1:
         _compare_domains(found, linear)
     _add_candidates(found, domains, plan)
@@ -86,7 +89,7 @@ def label_problems(view: View, domains: Domains, plan: Plan) -> View:
     """Label the rows of a view again, with its coordinates and neighbours but the labels of `domains`."""
     labels = tuple(d.y for d in domains.all)
     problems = {kernel: replace(problem, labels=labels) for kernel, problem in view.problems.items()}
-    found = View(view.name, view.nearest, view.reverse, replace(view.plain, labels=labels), problems)
+    found = View(view.name, view.nearest, view.reverse, replace(view.plain, labels=labels), problems, view.shared)
     _add_candidates(found, domains, plan)
     return found
 
@@ -98,25 +101,35 @@ def _add_candidates(found: View, domains: Domains, plan: Plan) -> None:
         for masses in plan.masses:
             rule = with_masses(plan.classifier, masses, plan.proportions)
             try:
-                labels = iterate(problem, replace(plan, kernel=kernel, classifier=rule), domains).argmax(axis=1)
+                own = replace(plan, kernel=kernel, classifier=rule)
+                labels = iterate(problem, own, domains, found.shared[kernel]).argmax(axis=1)
             except (ValueError, np.linalg.LinAlgError) as error:  # a bandwidth for other scales, for example
                 found.errors.append(error)
             else:
                 found.add(Setting("adapted", found.name, masses, kernel), [labels])
 
 
-def iterate(problem: Problem, plan: Plan, domains: Domains) -> Array:
-    """Distributions of the rows of all targets, (n, n_classes), after the plan's iterations of Algorithm 1."""
-    widths = _widths(domains)
-    start, _ = first_labels(problem, widths, plan)
-    settings = plan.settings if len(set(widths)) == 1 else replace(plan.settings, coupling_weight=0.0)
+def iterate(problem: Problem, plan: Plan, domains: Domains, shared: Workspace | None = None) -> Array:
+    """Distributions of the rows of all targets, (n, n_classes), after the plan's iterations of Algorithm 1.
+
+    `shared` is what `prepare` found for the problem with `settings_of` the plan, if already computed.
+    """
+    start, _ = first_labels(problem, _widths(domains), plan)
+    settings = settings_of(plan, domains)
     classify = on_domains(plan.classifier, problem, settings.search)
     state = None
-    for state in alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter):
+    for state in alternation.alternate(
+        problem, settings, classify, start, max_iter=plan.max_iter, shared=shared, measured=False
+    ):
         if state.n_changed <= plan.tol * sum(map(len, start)):
             break
     assert state is not None
     return np.vstack(state.distributions)
+
+
+def settings_of(plan: Plan, domains: Domains) -> Settings:
+    """Settings of the iterations of candidates: nothing couples domains of different widths."""
+    return plan.settings if len(set(_widths(domains))) == 1 else replace(plan.settings, coupling_weight=0.0)
 
 
 def join_grounds(domains: Domains, views: Sequence[View]) -> Ground:
