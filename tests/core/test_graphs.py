@@ -275,3 +275,20 @@ def test_of_many_equal_pairs_the_first_are_taken():
     rows, columns = np.nonzero(np.triu(found))
     assert rows.tolist() == list(range(99, 109))
     assert columns.tolist() == list(range(100, 110))
+
+
+def test_far_rows_are_compared_with_some_of_many_others(monkeypatch):
+    X, y = separated_rows()
+    exact = graphs.class_graphs(X, y, n_neighbors=2)
+    monkeypatch.setattr(graphs, "MAX_CONFINED", 6)
+    monkeypatch.setattr(graphs, "MANY_OTHERS", 24)  # as many as there are
+    assert_same_graph(graphs.class_graphs(X, y, n_neighbors=2).between, exact.between.toarray())
+    pairs = graphs.closest_pairs_graph(X, y, max_pairs=10).toarray()
+    monkeypatch.setattr(graphs, "MANY_OTHERS", 23)
+    found = graphs.class_graphs(X, y, n_neighbors=2)
+    assert_same_graph(found.within, exact.within.toarray())
+    others = [np.flatnonzero(y != c)[::4] for c in range(3)]
+    rows, columns = found.between.nonzero()
+    assert all(j in others[y[i]] or i in others[y[j]] for i, j in zip(rows, columns, strict=True))
+    assert found.between.nnz > 36  # as many edges per row as before, whatever they join
+    assert_same_graph(graphs.closest_pairs_graph(X, y, max_pairs=10), pairs)  # of the whole domain, always

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt.core import neighbors
+from lpjt.core.distances import pivot_of
 from lpjt.core.neighbors import Neighbors
 
 
@@ -120,15 +121,15 @@ def test_distances_are_never_negative():
 
 def test_float32_rows_far_from_the_origin_are_moved():
     near, far = rows(50).astype(np.float32), (5 + rows(50)).astype(np.float32)
-    assert neighbors._pivot(near) is None
-    pivot = neighbors._pivot(far)
+    assert pivot_of(near) is None
+    pivot = pivot_of(far)
     assert pivot.dtype == np.float32
     assert_allclose(pivot, far.mean(axis=0), rtol=1e-5)
-    assert neighbors._pivot(far.astype(np.float64)) is None
+    assert pivot_of(far.astype(np.float64)) is None
     # Twice the square of the mean against the mean square: at +-1 about a mean of 1 they are equal.
     even = np.array([[0.0], [2.0]], dtype=np.float32)
-    assert neighbors._pivot(even) is None
-    assert neighbors._pivot(even + np.float32(0.01)) is not None
+    assert pivot_of(even) is None
+    assert pivot_of(even + np.float32(0.01)) is not None
 
 
 def test_a_list_without_its_row_loses_its_last_place():

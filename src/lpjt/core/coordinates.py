@@ -13,6 +13,7 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array
 from lpjt.core.blocks import ENTRIES, AnyRows, is_sparse, row_blocks, stays_sparse, sum_blocks
 from lpjt.core.directions import leading_directions, principal_directions, randomised_directions
+from lpjt.core.distances import rbf_values
 from lpjt.core.scaling import Scaling, SparseScaled, scale_rows, scale_sparse
 
 #: Eigenvalues of a kernel matrix of n rows below n times this share of the largest are rounding.
@@ -174,7 +175,7 @@ def kernel_basis(
     rows = np.vstack(parts)
     if max_rows is not None and rows.shape[0] > max_rows:
         rows = rows[np.sort(check_random_state(random_state).choice(rows.shape[0], max_rows, replace=False))]
-    gram = kernel_values(rows, None, kernel, params).astype(np.float64, copy=False)
+    gram = kernel_values(rows.astype(np.float64, copy=False), None, kernel, params).astype(np.float64, copy=False)
     gram = (gram + gram.T) / 2
     values, vectors = leading_directions(
         gram, kept=kept, max_rank=max_rank, floor=KERNEL_FLOOR * len(gram), overwrite=True
@@ -191,10 +192,13 @@ def kernel_values(X: Array, others: Array | None, kernel: Kernel, params: dict[s
             "kernel='chi2' is for rows without negative values, but these have some. Choose another kernel, or give "
             "counts or shares, with scaling='unit' or 'none'."
         )
-    # Compiled kernels of scikit-learn take no read-only rows.
-    both = [part if part is None or part.flags.writeable else part.copy() for part in (X, others)]
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.asarray(pairwise_kernels(*both, metric=kernel, filter_params=True, **params))
+        if kernel == "rbf" and "gamma" in params:
+            values = rbf_values(X, X if others is None else others, params["gamma"])
+        else:
+            # Compiled kernels of scikit-learn take no read-only rows.
+            both = [part if part is None or part.flags.writeable else part.copy() for part in (X, others)]
+            values = np.asarray(pairwise_kernels(*both, metric=kernel, filter_params=True, **params))
     if not np.isfinite(values).all():
         raise ValueError(
             f"The kernel {kernel!r} gives values that are not finite for these rows. Choose another kernel, smaller "
@@ -217,7 +221,7 @@ def default_kernel_width(parts: Sequence[Array], *, n_rows: int = 500) -> float:
 def to_coordinates(X: AnyRows, coordinates: Coordinates, *, entries: int = ENTRIES, out: Array | None = None) -> Array:
     """Coordinates, (n, rank), of raw rows, block by block; written into `out` if it is given."""
     if coordinates.kernel_rows is not None:
-        entries = max(entries, coordinates.kernel_rows.size // 4)  # scikit-learn reads all kernel rows for each block
+        entries = max(entries, coordinates.kernel_rows.size // 4)  # each block reads all kernel rows
     blocks = row_blocks(X, entries) or [slice(0, 0)]
     if out is None and len(blocks) == 1:
         return _block_coordinates(X[blocks[0]], coordinates)

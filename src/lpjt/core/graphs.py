@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from lpjt._typing import Array, Codes, Mask
-from lpjt.core.neighbors import Neighbors, nearest_among, nearest_others
+from lpjt.core.neighbors import MAX_CONFINED, Neighbors, nearest_among, nearest_others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,6 +17,10 @@ class ClassGraphs:
     within: sparse.csr_array  # W_w
     between: sparse.csr_array  # W_b
 
+
+#: A row whose nearest rows are all of its own class is far from the others: beyond this many of them, it is compared
+#: with `neighbors.MAX_CONFINED`, evenly spaced. Its edges are among the longest, so that they weigh least.
+MANY_OTHERS = 4096
 
 #: Rows, columns and squared lengths of directed edges, (n_edges,) each.
 Edges: TypeAlias = tuple[Codes, Codes, Array]
@@ -78,7 +82,7 @@ def closest_pairs_graph(X: Array, y: Codes, *, max_pairs: int, search: str = "ex
     """
     wanted = (max_pairs + 1) // 2
     # The m closest pairs are among each row's m nearest rows of other classes.
-    rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, False, search)
+    rows, columns, squared = _search_by_class(X, y, y >= 0, wanted, False, search, of_all=True)
     order = np.argsort(rows > columns, kind="stable")  # of the two lengths of a pair, that of its first row counts
     rows, columns, squared = rows[order], columns[order], squared[order]
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
@@ -118,14 +122,19 @@ def _first_wanted(neighbors: Neighbors, wanted: Mask, k: int) -> Edges:
     return rows, neighbors.indices[rows, places], neighbors.squared[rows, places]
 
 
-def _search_by_class(X: Array, y: Codes, asked: Mask, k: int, own: bool, search: str) -> Edges:
-    """Edges from each asked row to the k nearest rows of its own class, or of all others, one class at a time."""
+def _search_by_class(X: Array, y: Codes, asked: Mask, k: int, own: bool, search: str, *, of_all: bool = False) -> Edges:
+    """Edges from each asked row to the k nearest rows of its own class, or of all others, one class at a time.
+
+    Of more than `MANY_OTHERS` others some are searched, unless `of_all`.
+    """
     found: list[Edges] = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
     for c in np.unique(y[asked]):
         queries = np.flatnonzero(asked & (y == c))
         candidates = np.flatnonzero((y == c) if own else (y >= 0) & (y != c))
         if len(candidates) <= own:
             continue
+        if not (own or of_all) and len(candidates) > MANY_OTHERS:
+            candidates = candidates[:: -(-len(candidates) // MAX_CONFINED)]
         near = nearest_among(X, queries, candidates, k + own, search=search)
         keep = near.indices != queries[:, None]
         # A duplicate of a row may precede the row itself, which is then missing: keep only the first k others.

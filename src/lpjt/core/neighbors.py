@@ -9,6 +9,7 @@ import numpy as np
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core.clusters import COMPARED, FAISS_MISSING, as_float32, load_faiss, nearest_by_clusters
+from lpjt.core.distances import pivot_of
 
 #: Up to this many pairs of rows, all distances are computed at once.
 SMALL_SEARCH = 2**15
@@ -106,7 +107,7 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
 
     scikit-learn's search converts float32 to float64, and runs on one thread once faiss is loaded.
     """
-    pivot = _pivot(candidates)
+    pivot = pivot_of(candidates)
     C = candidates if pivot is None else candidates - pivot
     half = np.einsum("ij,ij->i", C, C) / 2
     parts = [slice(start, start + CANDIDATE_BLOCK) for start in range(0, len(C), CANDIDATE_BLOCK)]
@@ -136,18 +137,6 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
 
     map_threads(search, range(0, len(queries), QUERY_BLOCK))
     return Neighbors(indices, squared)
-
-
-def _pivot(X: Array) -> Array | None:
-    """Mean of float32 rows that are farther from the origin than from each other; None if distances need no pivot.
-
-    |q|^2 - 2 q'c + |c|^2 cancels for such rows, and float32 has no digits to spare.
-    """
-    if X.dtype != np.float32:
-        return None
-    mean = X.mean(axis=0, dtype=np.float64)
-    square = np.einsum("ij,ij->", X, X, dtype=np.float64) / len(X)
-    return mean.astype(X.dtype) if 2 * (mean @ mean) > square else None
 
 
 #: Group size of the two-stage top-k search: the k groups with the smallest minima contain the k smallest values.

@@ -7,6 +7,7 @@ from scipy import linalg
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array
+from lpjt.core.distances import rbf_values
 from lpjt.core.propagation import normalise_rows, unit_rows
 from lpjt.core.triangles import definite_ridge
 
@@ -78,7 +79,7 @@ class KernelRidge:
         values = np.empty((len(Z), self.coefficients.shape[1]))
 
         def fill(rows: slice) -> None:
-            values[rows] = _rbf(self._scaled(Z[rows]), self.centres, self.gamma) @ self.coefficients
+            values[rows] = rbf_values(self._scaled(Z[rows]), self.centres, self.gamma) @ self.coefficients
 
         map_threads(fill, [slice(start, start + BLOCK_ROWS) for start in range(0, len(Z), BLOCK_ROWS)])
         values += 1.0 / self.coefficients.shape[1]
@@ -115,10 +116,10 @@ def fit_kernel_ridge(
     U = unit_rows(Z) if unit_length else np.asarray(Z)
     centres = U[:: -(-len(U) // max_centres)]
     gamma = 1.0 / max(2.0 * float(np.var(U, axis=0, dtype=np.float64).sum()), np.finfo(float).eps)
-    K = _rbf(U, centres, gamma)
+    K = rbf_values(U, centres, gamma).astype(np.float64, copy=False)
     right = (K.T * weights) @ (Y - 1.0 / Y.shape[1])
     K *= np.sqrt(weights)[:, None]
-    A = penalty * _rbf(centres, centres, gamma)
+    A = penalty * rbf_values(centres, centres, gamma).astype(np.float64, copy=False)
     A += _gram(K)
     A[np.diag_indices_from(A)] += 1e-8 * np.trace(A) / len(A)  # repeated centres
     try:
@@ -133,14 +134,3 @@ def _gram(K: Array) -> Array:
     """K' K, by the routine that computes one triangle of it, which takes half the time."""
     half = linalg.blas.dsyrk(1.0, K.T)
     return half + np.triu(half, 1).T
-
-
-def _rbf(Z: Array, centres: Array, gamma: float) -> Array:
-    """Kernel of rows and centres, (n, m), in float64 whatever the dtype of the rows."""
-    values = (Z @ centres.T).astype(np.float64, copy=False)
-    values *= -2
-    values += np.einsum("ij,ij->i", Z, Z, dtype=np.float64)[:, None]
-    values += np.einsum("ij,ij->i", centres, centres, dtype=np.float64)
-    np.maximum(values, 0.0, out=values)
-    values *= -gamma
-    return np.exp(values, out=values)
