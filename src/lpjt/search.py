@@ -18,7 +18,7 @@ from lpjt.domains import Domains
 from lpjt.engines import choose_engine
 from lpjt.estimator import LPJT
 from lpjt.fitting import Plan
-from lpjt.fitting.candidates import FIRST_ROWS
+from lpjt.fitting.candidates import FIRST_ROWS, bound_rows
 from lpjt.fitting.compare import Compared, compare_plans
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.whole import gather_rows
@@ -43,7 +43,7 @@ class LPJTSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     refit : bool, default=True
         Whether to fit the best setting on all rows; without it there is no `best_estimator_` to predict with.
     max_rows : int, default=800
-        Maximum number of rows per domain that every setting labels, or 20 per class if that is more.
+        Maximum number of rows per domain that every setting labels, or 10 per class if that is more, up to 1,600.
     max_iter : int, default=5
         Maximum number of iterations of a setting.
     n_jobs : int, default=None
@@ -211,7 +211,7 @@ class LPJTSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Evidence for each model's parameters, on a sample of the rows."""
         random_state = check_random_state(self.random_state)
         labels = [engine.labels(d.y) for d in domains.all]
-        n_rows = max(self.max_rows, FIRST_ROWS[1] * len(domains.classes))
+        n_rows = bound_rows((self.max_rows, *FIRST_ROWS[1:]), len(domains.classes))
         few = gather_rows(domains, [draw_sample(y, n_rows, random_state) for y in labels], labels, engine)
         opened = clone(self.estimator).set_params(scaling="auto", candidates="auto", kernel="linear")
         return compare_plans(

@@ -40,9 +40,12 @@ def test_a_small_system_is_solved_directly(steps, dense):
 
 def test_a_large_system_is_solved_by_steps(steps, monkeypatch):
     monkeypatch.setattr(definite, "DIRECT_UP_TO", 39)
-    A, B = laplacian(40)
+    monkeypatch.setattr(definite, "DIRECT_PER_COLUMN", 500)
+    A, B = laplacian(40)  # three columns, and 1600 > 3 * 500
     found = definite.solve_definite(A, B, tol=1e-10)
     assert_allclose(found.values, np.linalg.solve(A.toarray(), B), rtol=1e-6)
+    assert steps == [40]
+    definite.solve_definite(A, np.hstack([B, B]), tol=1e-10)  # many columns pay for a factor
     assert steps == [40]
 
 

@@ -136,8 +136,8 @@ def test_second_round_has_random_numbers_of_its_own_for_each_candidate(monkeypat
 
 
 def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (24, 1))  # rows are drawn, too
-    monkeypatch.setattr(candidates, "SECOND_ROWS", (30, 1))
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (24, 1, 99))  # rows are drawn, too
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (30, 1, 99))
 
     def run(n_jobs, seed=0):
         domains = opened()
@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch
 
 @pytest.mark.parametrize(("per_class", "n_rows"), [(1, 15), (7, 21)])
 def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, per_class))
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, per_class, 99))
     domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:10] - 1})
     trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
     of_source, of_large, of_small = trial.sample
@@ -173,8 +173,8 @@ def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
 
 
 def test_the_second_round_labels_more_rows(monkeypatch):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1))
-    monkeypatch.setattr(candidates, "SECOND_ROWS", (24, 1))
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1, 99))
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (24, 1, 99))
     domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:20] - 1})
     trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
     of_source, of_large, of_small = trial.lesson.positions
@@ -251,3 +251,27 @@ def test_any_other_fit_tries_candidates(monkeypatch, given):
 def test_without_a_target_there_is_nothing_to_choose(monkeypatch):
     monkeypatch.setattr("lpjt.fitting.adapt.try_candidates", untouched)
     assert LPJT(random_state=0).fit(X, Y).score(X, Y) > 0.5
+
+
+@pytest.mark.parametrize(("n_classes", "rows"), [(2, 15), (5, 15), (6, 18), (10, 30), (12, 30), (16, 32)])
+def test_rows_of_a_round(n_classes, rows):
+    # Fifteen, or three per class up to thirty, and always two of each class.
+    assert candidates.bound_rows((15, 3, 30), n_classes) == rows
+
+
+@pytest.mark.parametrize(("asked", "expected"), [("auto", "exact"), ("exact", "exact"), ("approximate", "approximate")])
+def test_the_few_rows_of_candidates_are_searched_exactly(asked, expected):
+    domains = opened()
+    plan = plan_for(domains, neighbor_search=asked)
+    plan = replace(plan, settings=replace(plan.settings, search="approximate"))  # as for many rows
+    assert candidates.make_small(plan, 2).settings.search == expected
+
+
+def test_the_support_vector_machine_is_left_out_with_many_rows_and_classes(monkeypatch):
+    domains = opened()
+    n_linear = []
+    for limit in (42 * 3, 42 * 3 - 1):
+        monkeypatch.setattr("lpjt.fitting.views.MACHINE_ENTRIES", limit)
+        trial, _ = try_candidates(domains, plan_for(domains))
+        n_linear.append([s.family for s in trial.settings].count("linear"))
+    assert n_linear == [6, 5]

@@ -24,8 +24,9 @@ class LinearSolution:
 MANY_ENTRIES, COLUMNS_EACH = 2**19, 16
 
 
-#: Up to this many unknowns per column, a dense factorisation takes less time than conjugate gradients.
-DIRECT_UP_TO = 800
+#: Up to this many unknowns, or if their square is at most so many times the number of columns, a dense factorisation
+#: takes less time than conjugate gradients.
+DIRECT_UP_TO, DIRECT_PER_COLUMN = 500, 5000
 
 
 def is_shared(n_rows: int, n_columns: int) -> bool:
@@ -39,7 +40,8 @@ def solve_definite(A: sparse.csr_array | Array, B: Array, *, tol: float = 1e-8) 
     Also by conjugate gradients if the factorisation fails or is not as accurate as `tol` asks: weights of edges span
     hundreds of orders of magnitude, and the steps are scaled by the diagonal.
     """
-    if A.shape[0] <= DIRECT_UP_TO:
+    n, n_columns = B.shape
+    if n <= DIRECT_UP_TO or n * n <= DIRECT_PER_COLUMN * n_columns:
         solution = _factorised(A if isinstance(A, np.ndarray) else A.toarray(), B)
         if solution.residual < tol:
             return solution

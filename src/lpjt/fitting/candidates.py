@@ -22,8 +22,9 @@ from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 
 #: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
-#: classes: enough to rank candidates, then enough for the finalists to be accurate.
-FIRST_ROWS, SECOND_ROWS = (800, 10), (1500, 22)
+#: classes: enough to rank candidates, then enough for the finalists to be accurate. The last ones bound the cost with
+#: hundreds of classes, of which each column takes its time.
+FIRST_ROWS, SECOND_ROWS = (800, 10, 1600), (1500, 22, 3000)
 
 #: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
 CANDIDATE_COORDINATES = 100
@@ -59,11 +60,17 @@ class Samples:
 
 def draw_samples(domains: Domains, random_state: np.random.RandomState) -> Samples:
     """Draw the rows of both rounds, class by class where they have labels."""
-    n_few, n_more = (max(rows, per_class * len(domains.classes)) for rows, per_class in (FIRST_ROWS, SECOND_ROWS))
+    n_few, n_more = (bound_rows(bounds, len(domains.classes)) for bounds in (FIRST_ROWS, SECOND_ROWS))
     positions = tuple(draw_sample(d.y, n_more, random_state) for d in domains.all)
     more = take_rows(domains, positions)
     within = tuple(draw_sample(d.y, n_few, random_state) for d in more.all)
     return Samples(take_rows(more, within), more, within, positions)
+
+
+def bound_rows(bounds: tuple[int, int, int], n_classes: int) -> int:
+    """Rows per domain: the first bound, more if that many per class need them, up to the last; two of each class."""
+    rows, per_class, most = bounds
+    return max(rows, min(per_class * n_classes, most), 2 * n_classes)
 
 
 def all_rows(domains: Domains) -> Samples:
@@ -224,8 +231,18 @@ def take_rows(domains: Domains, sample: Sequence[Codes | None]) -> Domains:
 
 
 def make_small(plan: Plan, max_iter: int) -> Plan:
-    """The plan with the coordinates of candidates, in memory, and at most `max_iter` iterations."""
-    return replace(plan, n_coordinates=_rank(plan), on_disk=False, max_iter=min(plan.max_iter, max_iter))
+    """The plan with the coordinates of candidates, in memory, and at most `max_iter` iterations.
+
+    Neighbours are searched exactly, unless the caller asked for an approximate search: that pays for more rows.
+    """
+    search = "approximate" if plan.neighbor_search == "approximate" else "exact"
+    return replace(
+        plan,
+        settings=replace(plan.settings, search=search),
+        n_coordinates=_rank(plan),
+        on_disk=False,
+        max_iter=min(plan.max_iter, max_iter),
+    )
 
 
 def _rank(plan: Plan) -> int:

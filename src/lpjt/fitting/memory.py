@@ -12,7 +12,7 @@ from lpjt.core.objective import LISTED, LISTED_APPROXIMATELY
 from lpjt.core.ridge import MAX_CENTRES
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.candidate import bound_coordinates, max_coordinates
-from lpjt.fitting.candidates import CANDIDATE_COORDINATES, SECOND_ROWS
+from lpjt.fitting.candidates import CANDIDATE_COORDINATES, SECOND_ROWS, bound_rows
 from lpjt.fitting.plan import SHARD_ROWS, Plan
 from lpjt.fitting.refine import TAUGHT_ROWS
 
@@ -123,7 +123,7 @@ def _choosing(everything: Sequence[Domain], ranks: list[int], plan: Plan, n_clas
     """Bytes of the candidates, of which every thread works on one view, and of the last regression."""
     found = 0
     if plan.chooses:
-        n = sum(min(d.X.shape[0], max(SECOND_ROWS[0], SECOND_ROWS[1] * n_classes)) for d in everything)
+        n = sum(min(d.X.shape[0], bound_rows(SECOND_ROWS, n_classes)) for d in everything)
         rank = max(CANDIDATE_COORDINATES, plan.settings.n_components)
         problems = n * (8 * rank + 16 * LISTED) * len(plan.views) * len(plan.kernels)
         found += problems + n_threads() * (8 * 7 * (2 * rank) ** 2 + n * (4 * max(d.X.shape[1] for d in everything)))

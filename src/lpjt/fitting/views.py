@@ -21,6 +21,9 @@ from lpjt.selection.choice import Ground, ViewFacts, view_kinship, view_mixing
 from lpjt.selection.evidence import class_separation
 from lpjt.selection.scaling import KEPT, Scalings
 
+#: Maximum number of rows times classes of the linear support vector machine, which learns one class after the other.
+MACHINE_ENTRIES = 200_000
+
 #: Nearest source rows of a target row that are compared with each other.
 KIN = 5
 
@@ -173,7 +176,7 @@ def _add_unadapted(found: View, problem: Problem, domains: Domains) -> None:
         found.linear = max(found.linear, regression.accuracy)
         nearest.append(_keep_given(y[nearest_rows(rows, Z, 1).indices[:, 0]], given))
         ridge.append(_keep_given(regression.values_of(rows).argmax(axis=1), given))
-        if found.name.removesuffix(KEPT) == "source":
+        if found.name.removesuffix(KEPT) == "source" and len(Z) * problem.n_classes <= MACHINE_ENTRIES:
             svm = LinearSVC(dual="auto", random_state=0).fit(Z, y, weights)
             machine.append(_keep_given(svm.predict(rows), given))
     found.add(Setting("nearest", found.name), nearest)
