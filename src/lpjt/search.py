@@ -43,7 +43,7 @@ class LPJTSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     refit : bool, default=True
         Whether to fit the best setting on all rows; without it there is no `best_estimator_` to predict with.
     max_rows : int, default=800
-        Maximum number of rows per domain that every setting labels, or 10 per class if that is more, up to 1,600.
+        Maximum number of rows per domain that every setting labels, or 10 per class if that is more, up to 4,000.
     max_iter : int, default=5
         Maximum number of iterations of a setting.
     n_jobs : int, default=None

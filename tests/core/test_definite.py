@@ -74,3 +74,25 @@ def test_rows_without_a_path_are_found_in_both_forms(n):
     expected = step[:, seeds].any(axis=1)
     for form in (W, sparse.csr_array(W)):
         np.testing.assert_array_equal(propagation._reached(form, seeds), expected)
+
+
+def test_large_systems_of_few_digits_are_solved_in_single_precision(monkeypatch):
+    monkeypatch.setattr(definite, "DIRECT_UP_TO", 0)
+    monkeypatch.setattr(definite, "DIRECT_PER_COLUMN", 0)
+    monkeypatch.setattr(definite, "MANY_ENTRIES", 40 * 4)
+    types, solve = [], definite._solve_together
+    monkeypatch.setattr(definite, "_solve_together", lambda A, *rest: (types.append(A.dtype), solve(A, *rest))[1])
+    A, B = laplacian(40)
+    B = np.hstack([B, np.zeros((40, 1))])  # a class that no row has
+    expected = np.linalg.solve(A.toarray(), B)
+    found = definite.solve_definite(A, B, tol=1e-4)
+    assert found.values.dtype == np.float64
+    assert found.residual < 1e-4
+    assert_allclose(found.values, expected, atol=1e-2 * np.abs(expected).max())
+    assert set(types) == {np.dtype(np.float32)}
+    types.clear()
+    definite.solve_definite(A, B, tol=0.9e-4)
+    definite.solve_definite(A, B[:, :3], tol=1e-4)  # not large
+    weak = (1e-21 * A).tocsr()
+    assert_allclose(definite.solve_definite(weak, 1e-21 * B, tol=1e-4).values, expected, atol=1e-2)
+    assert set(types) == {np.dtype(np.float64)}

@@ -275,3 +275,10 @@ def test_the_support_vector_machine_is_left_out_with_many_rows_and_classes(monke
         trial, _ = try_candidates(domains, plan_for(domains))
         n_linear.append([s.family for s in trial.settings].count("linear"))
     assert n_linear == [6, 5]
+
+
+@pytest.mark.parametrize(("n_components", "rows"), [("auto", 500), (166, 500), (200, 600)])
+def test_the_kernel_that_is_tried_has_rows_for_its_components(n_components, rows):
+    plan = plan_for(opened(), n_components=n_components)
+    assert [kernel.function for kernel in plan.kernels] == ["linear", "rbf"]
+    assert plan.kernels[1].max_rows == rows
