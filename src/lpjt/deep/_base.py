@@ -72,7 +72,7 @@ class _Fitted(Embedding):
 class DeepClassifier(_Fitted):
     """Base class of the deep methods; a method defines `_transfer_loss`, and more hooks where it needs them.
 
-    The fields of this class and of a method's are scikit-learn's parameters: the dataclass writes `__init__`. The hooks:
+    The fields of this class and of a method are scikit-learn's parameters: the dataclass writes `__init__`. Hooks:
 
     `_modules(sizes, rows, draw)`
         Modules beside "features" and "classifier", or another "classifier", by name.

@@ -43,6 +43,6 @@ def load_checkpoint(path: str | os.PathLike[str], owner: str) -> dict[str, Any] 
         ) from error
     if found != owner:
         raise ValueError(
-            f"checkpoint={os.fspath(path)!r} is of a fit with other rows or parameters. Name another file, or remove it."
+            f"checkpoint={os.fspath(path)!r} is of a fit of other rows or parameters. Name another file, or remove it."
         )
     return dict(state)

@@ -22,7 +22,7 @@ def mean_squared_distance(Z: Tensor) -> Tensor:
 
 
 def linear_mmd(Z_source: Tensor, Z_target: Tensor) -> Tensor:
-    """Squared distance of the means, in units of the mean squared distance of all rows; no gradient through the unit."""
+    """Squared distance of the means, in units of the mean squared distance of all rows, which has no gradient."""
     Z = torch.cat([Z_source, Z_target])
     return (Z_source.mean(dim=0) - Z_target.mean(dim=0)).square().sum() / mean_squared_distance(Z)
 
@@ -142,6 +142,14 @@ def class_means(Z: Tensor, y: Tensor, fallback: Tensor) -> Tensor:
     members = torch.nn.functional.one_hot(y, len(fallback)).to(Z.dtype)
     counts = members.sum(dim=0)[:, None]
     return torch.where(counts > 0, members.T @ Z / counts.clamp(min=1), fallback)
+
+
+def orthogonality(means: Tensor) -> Tensor:
+    """Mean squared cosine between the rows of different classes; 0 for a single one."""
+    unit = torch.nn.functional.normalize(means, dim=1)
+    cosines = unit @ unit.T
+    n = len(means)
+    return (cosines.square().sum() - cosines.diagonal().square().sum()) / max(n * (n - 1), 1)
 
 
 def joint_costs(

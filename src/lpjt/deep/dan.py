@@ -24,11 +24,12 @@ class DAN(DeepClassifier):
     weight : float, default=1.0
         :math:`\lambda`.
     n_kernels : int, default=5
-        Number of kernels; their bandwidths are the mean squared distance of the rows of a batch times powers of 2 around
-        1.
-    hidden, dropout, max_epochs, batch_size, balanced, optimizer, learning_rate, weight_decay, patience, checkpoint, \
-    scaling, verbose, random_state
+        Number of kernels; their bandwidths are the mean squared distance of the rows of a batch times powers of 2
+        around 1.
+    hidden, dropout, optimizer, learning_rate, weight_decay, max_epochs, batch_size, balanced, patience
         The network and its training, as in `SourceOnly`.
+    checkpoint, scaling, verbose, random_state
+        As in `SourceOnly`.
 
     Attributes
     ----------
@@ -43,7 +44,8 @@ class DAN(DeepClassifier):
 
     References
     ----------
-    .. [1] M. Long, Y. Cao, J. Wang, M. I. Jordan. Learning transferable features with deep adaptation networks. ICML, 2015.
+    .. [1] M. Long, Y. Cao, J. Wang, M. I. Jordan. Learning transferable features with deep adaptation networks. ICML,
+       2015.
 
     Examples
     --------

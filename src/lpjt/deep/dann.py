@@ -18,18 +18,20 @@ class DANN(DeepClassifier):
 
     .. math:: \min_{g, f} \max_d \; \frac{1}{n_s} \sum_i \ell(f(g(x_i^s)), y_i^s)
               - \lambda_p \frac{1}{2} \Big( \frac{1}{n_s} \sum_i \ell(d(g(x_i^s)), 1)
-              + \frac{1}{n_t} \sum_j \ell(d(g(x_j^t)), 0) \Big), \quad \lambda_p = w \Big( \frac{2}{1 + e^{-10 p}} - 1 \Big)
+              + \frac{1}{n_t} \sum_j \ell(d(g(x_j^t)), 0) \Big), \quad
+              \lambda_p = w \Big( \frac{2}{1 + e^{-10 p}} - 1 \Big)
 
-    (Eqs. (1) and (14) of [1]_), where p is the share of the training that is done. The discriminator d is trained by the
-    same step: a layer between g and d leaves values as they are and multiplies gradients by :math:`-\lambda_p`.
+    (Eqs. (1) and (14) of [1]_), where p is the share of the training that is done. The discriminator d is trained by
+    the same step: a layer between g and d leaves values as they are and multiplies gradients by :math:`-\lambda_p`.
 
     Parameters
     ----------
     weight : float, default=1.0
         w, the strength that the reversed gradient reaches.
-    hidden, dropout, max_epochs, batch_size, balanced, optimizer, learning_rate, weight_decay, patience, checkpoint, \
-    scaling, verbose, random_state
+    hidden, dropout, optimizer, learning_rate, weight_decay, max_epochs, batch_size, balanced, patience
         The network and its training, as in `SourceOnly`.
+    checkpoint, scaling, verbose, random_state
+        As in `SourceOnly`.
 
     Attributes
     ----------

@@ -25,11 +25,12 @@ class DDC(DeepClassifier):
     weight : float, default=0.25
         :math:`\lambda`, the value of [1]_.
     kernel : {"linear", "rbf"}, default="linear"
-        :math:`\phi`: the identity, or the feature map of one Gaussian kernel whose bandwidth is the mean squared distance
-        of the rows of a batch.
-    hidden, dropout, max_epochs, batch_size, balanced, optimizer, learning_rate, weight_decay, patience, checkpoint, \
-    scaling, verbose, random_state
+        :math:`\phi`: the identity, or the feature map of one Gaussian kernel whose bandwidth is the mean squared
+        distance of the rows of a batch.
+    hidden, dropout, optimizer, learning_rate, weight_decay, max_epochs, batch_size, balanced, patience
         The network and its training, as in `SourceOnly`.
+    checkpoint, scaling, verbose, random_state
+        As in `SourceOnly`.
 
     Attributes
     ----------
@@ -42,8 +43,8 @@ class DDC(DeepClassifier):
 
     References
     ----------
-    .. [1] E. Tzeng, J. Hoffman, N. Zhang, K. Saenko, T. Darrell. Deep domain confusion: maximizing for domain invariance.
-       arXiv:1412.3474, 2014.
+    .. [1] E. Tzeng, J. Hoffman, N. Zhang, K. Saenko, T. Darrell. Deep domain confusion: maximizing for domain
+       invariance. arXiv:1412.3474, 2014.
 
     Examples
     --------

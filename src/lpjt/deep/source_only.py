@@ -22,8 +22,8 @@ class SourceOnly(DeepClassifier):
     dropout : float, default=0.0
         Share of the entries of the bottleneck that are set to zero in training.
     max_epochs : int, default=40
-        Maximum number of epochs; the schedules of the learning rate and of the methods reach to it. An epoch shows every
-        row of both domains at least once, in at least 20 batches.
+        Maximum number of epochs; the schedules of the learning rate and of the methods reach to it. An epoch shows
+        every row of both domains at least once, in at least 20 batches.
     batch_size : int, default=64
         Rows of each domain in a batch; a smaller domain gives all its rows.
     balanced : bool, default=False
@@ -35,8 +35,8 @@ class SourceOnly(DeepClassifier):
     weight_decay : float, default=0.0005
         Weight of half the squared weights in the gradient.
     patience : int or None, default=10
-        Training ends after this many epochs without more information in the target's labels, and the weights of the best
-        epoch are kept; see Notes. None makes all epochs and keeps the last.
+        Training ends after this many epochs without more information in the target's predictions, and the weights of
+        the best epoch are kept; see Notes. None makes all epochs and keeps the last.
     checkpoint : path or None, default=None
         File that is written after every epoch, and from which an interrupted fit goes on, with the same result bit by
         bit. A finished fit is read from it at once. One of other rows or parameters is refused.
