@@ -77,7 +77,7 @@ _NUMBERS = ("epoch", "best_epoch", "best_evidence", "losses", "evidence")
 
 def make_optimizer(network: ModuleDict, schedule: Schedule) -> Optimizer:
     """Adam or SGD with momentum over all weights."""
-    options = {"lr": schedule.learning_rate, "weight_decay": schedule.weight_decay}
+    options = {"lr": schedule.learning_rate, "weight_decay": schedule.weight_decay, "fused": True}
     if schedule.optimizer == "adam":
         return torch.optim.Adam(network.parameters(), **options)
     return torch.optim.SGD(network.parameters(), momentum=MOMENTUM, **options)

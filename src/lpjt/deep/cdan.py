@@ -25,7 +25,7 @@ class CDAN(DANN):
               - \lambda_p \frac{1}{2} \Big( \sum_i w_i^s \ell(d(h_i^s), 1) + \sum_j w_j^t \ell(d(h_j^t), 0) \Big),
               \quad h = g(x) \otimes \mathrm{softmax} f(g(x))
 
-    (Eqs. (4) to (8) of [1]_), with the schedule of :math:`\lambda_p` of `DANN`. The weights w are equal, or with
+    of [1]_, with the schedule of :math:`\lambda_p` of `DANN`. The weights w are equal, or with
     `entropy` proportional to :math:`1 + e^{-H}` with the entropy H of a row's prediction (CDAN+E).
 
     Parameters

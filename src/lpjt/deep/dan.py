@@ -17,7 +17,7 @@ class DAN(DeepClassifier):
     .. math:: \min_{g, f} \; \frac{1}{n_s} \sum_i \ell(f(g(x_i^s)), y_i^s)
               + \lambda \sum_{l \in \{g, f \circ g\}} d_k^2(D_l^s, D_l^t)
 
-    (Eq. (4) of [1]_), where :math:`d_k` is the maximum mean discrepancy of layer l under a mean of Gaussian kernels.
+    of [1]_, where :math:`d_k` is the maximum mean discrepancy of layer l under a mean of Gaussian kernels.
 
     Parameters
     ----------

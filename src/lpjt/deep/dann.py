@@ -21,7 +21,7 @@ class DANN(DeepClassifier):
               + \frac{1}{n_t} \sum_j \ell(d(g(x_j^t)), 0) \Big), \quad
               \lambda_p = w \Big( \frac{2}{1 + e^{-10 p}} - 1 \Big)
 
-    (Eqs. (1) and (14) of [1]_), where p is the share of the training that is done. The discriminator d is trained by
+    of [1]_, where p is the share of the training that is done. The discriminator d is trained by
     the same step: a layer between g and d leaves values as they are and multiplies gradients by :math:`-\lambda_p`.
 
     Parameters

@@ -18,7 +18,7 @@ class DDC(DeepClassifier):
     .. math:: \min_{g, f} \; \frac{1}{n_s} \sum_i \ell(f(g(x_i^s)), y_i^s)
               + \lambda \Big\| \frac{1}{n_s} \sum_i \phi(g(x_i^s)) - \frac{1}{n_t} \sum_j \phi(g(x_j^t)) \Big\|^2
 
-    (Eqs. (1) and (2) of [1]_), in every batch; g is the bottleneck.
+    of [1]_, in every batch; g is the bottleneck.
 
     Parameters
     ----------
@@ -40,6 +40,9 @@ class DDC(DeepClassifier):
     Notes
     -----
     [1]_ chooses the width and the place of its layer by the discrepancy itself; here there is one layer, of `hidden`.
+    The linear discrepancy is in units of the mean squared distance of the rows of a batch, so that :math:`\lambda` does
+    not depend on the scale of the features. Where `scaling` gives each domain mean zero, means of features differ
+    little from the start, and kernel="rbf", or `DAN`, does more.
 
     References
     ----------

@@ -20,7 +20,7 @@ class DeepJDOT(DeepClassifier):
               + \sum_{ij} \pi_{ij} \Big( \alpha \frac{\| g(x_i^s) - g(x_j^t) \|^2}{h}
               + \lambda \, \ell(f(g(x_j^t)), y_i^s) \Big)
 
-    (Eq. (6) of [1]_) over transport plans :math:`\pi` between the rows of a batch, of equal mass in each domain. Every
+    of [1]_, over transport plans :math:`\pi` between the rows of a batch, of equal mass in each domain. Every
     batch first has its plan, by POT's exact solver with the network as it is, and then a step of the network.
 
     Parameters

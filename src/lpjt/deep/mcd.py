@@ -24,8 +24,8 @@ class MCD(DeepClassifier):
         L = \frac{1}{n_s} \sum_i \ell(f_1(g(x_i^s)), y_i^s) + \ell(f_2(g(x_i^s)), y_i^s), \quad
         D = \frac{1}{n_t} \sum_j \frac{1}{C} \| p_1(x_j^t) - p_2(x_j^t) \|_1
 
-    (section 3.3 of [1]_), where :math:`p_k` is the softmax of :math:`f_k(g(x))`; every batch makes the steps A, B, and C
-    several times. Labels are those of :math:`f_1 + f_2`.
+    of [1]_, where :math:`p_k` is the softmax of :math:`f_k(g(x))`; every batch makes the steps A, B, and
+    C several times. Labels are those of :math:`f_1 + f_2`.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ class MCD(DeepClassifier):
 
     Notes
     -----
-    The classifiers have one hidden layer, as wide as the bottleneck: linear ones hardly disagree. Each has weights of its
-    own; one optimiser has the weights of all.
+    The classifiers have one hidden layer, as wide as the bottleneck, since those of [1]_ have several layers too. One
+    optimiser has all weights.
 
     References
     ----------
-    .. [1] K. Saito, K. Watanabe, Y. Ushiku, T. Harada. Maximum classifier discrepancy for unsupervised domain adaptation.
-       CVPR, 2018.
+    .. [1] K. Saito, K. Watanabe, Y. Ushiku, T. Harada. Maximum classifier discrepancy for unsupervised domain
+       adaptation. CVPR, 2018.
 
     Examples
     --------

@@ -21,7 +21,7 @@ class SimNet(DANN):
               - \lambda_p L_d(g, d), \quad h_c(x) = g(x)^\top S \mu_c, \quad
               \mu_c = \frac{1}{n_c} \sum_{y_i^s = c} g(x_i^s)
 
-    (Eqs. (1) to (5) of [1]_), with the adversarial loss :math:`L_d` and the schedule of `DANN`; R, the squared cosines
+    of [1]_, with the adversarial loss :math:`L_d` and the schedule of `DANN`; R, the squared cosines
     between the prototypes of different classes, keeps them apart.
 
     Parameters
@@ -42,10 +42,10 @@ class SimNet(DANN):
 
     Notes
     -----
-    In training the prototypes are means of the source rows of the batch, so that gradients reach them; a class that a batch
-    lacks has its mean over all source rows after the last epoch, and so has every class in prediction. [1]_ embeds the
-    rows of prototypes by another network than the rows to be labelled; here one bottleneck serves both, and S, with an
-    offset, tells them apart.
+    In training the prototypes are means of the source rows of the batch, so that gradients reach them; a class that a
+    batch lacks has its mean over all source rows after the last epoch, and so has every class in prediction. [1]_
+    embeds the rows of prototypes by another network than the rows to be labelled; here one bottleneck serves both, and
+    S, which has an offset, tells them apart. R has cosines, so that it does not depend on lengths.
 
     References
     ----------

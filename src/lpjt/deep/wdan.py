@@ -22,9 +22,9 @@ class WDAN(DAN):
               + \lambda \sum_l \Big\| \sum_i \alpha_{y_i^s} \phi(z_i^{s,l}) - \frac{1}{n_t} \sum_j \phi(z_j^{t,l})
               \Big\|^2
 
-    (Eqs. (7) and (10) of [1]_). The weights :math:`\alpha_c` of the source rows of a class have the sum
-    :math:`\hat w_c`, the share of class c among the pseudo labels :math:`\hat y^t` of the target; layers l and kernels are
-    those of `DAN`.
+    of [1]_. The weights :math:`\alpha_c` of the source rows of a class have the sum
+    :math:`\hat w_c`, the share of class c among the pseudo labels :math:`\hat y^t` of the target; layers l and kernels
+    are those of `DAN`.
 
     Parameters
     ----------
