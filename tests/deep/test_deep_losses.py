@@ -97,7 +97,7 @@ def test_the_schedule_rises_from_zero_to_nearly_one():
 def test_rows_are_weighted_so_that_their_classes_have_the_wanted_proportions():
     wanted = np.array([0.5, 0.2, 0.3])
     weights = losses.matching_weights(t(Y), t(wanted)).numpy()
-    assert_allclose([weights[Y == c].sum() for c in range(3)], wanted)
+    assert_allclose([weights[c == Y].sum() for c in range(3)], wanted)
     absent = losses.matching_weights(t(np.array([1, 1, 2])), t(np.array([1.0, 0.0, 0.0]))).numpy()
     assert_allclose(absent, np.full(3, 1 / 3))
     assert_allclose(losses.certainty_weights(t(SCORES, grad=True)).numpy(), oracles.certainty(SCORES))

@@ -1,4 +1,4 @@
-"""Without torch the methods can be made and described, and a fit names the remedy; with it only the deep room loads it."""
+"""Without torch methods can be made and described, and a fit names the remedy; only the deep room loads it."""
 
 import subprocess
 import sys

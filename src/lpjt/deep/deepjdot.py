@@ -8,7 +8,7 @@ import numpy as np
 from lpjt.baselines._base import NOT_NEGATIVE
 from lpjt.baselines._types import Constraints
 from lpjt.deep._base import DeepClassifier, Step
-from lpjt.deep._losses import joint_costs
+from lpjt.deep._losses import joint_costs, reversal_strength
 from lpjt.deep._torch import ModuleDict, Tensor, torch
 
 
@@ -44,7 +44,8 @@ class DeepJDOT(DeepClassifier):
     Notes
     -----
     Needs POT (`pip install 'lpjt[ot]'`). [1]_ has weights of 0.001 and 0.0001 for networks on images and sums over a
-    batch; here all terms are means.
+    batch; here all terms are means. The plan of a network that has learned nothing pairs any classes, and the network
+    would learn from it: the transport cost comes in with the schedule of `DANN`.
 
     References
     ----------
@@ -75,7 +76,7 @@ class DeepJDOT(DeepClassifier):
         scores = self._scores(network, step.Z_target)
         weights = {"distance": self.distance_weight, "label": self.label_weight}
         costs = joint_costs(step.Z_source, step.y_source, step.Z_target, scores, **weights)
-        return (transport_plan(costs) * costs).sum()
+        return reversal_strength(step.progress) * (transport_plan(costs) * costs).sum()
 
 
 def transport_plan(costs: Tensor) -> Tensor:
