@@ -8,7 +8,7 @@ from lpjt import deep
 QUICK = {"scaling": "none", "hidden": 32, "learning_rate": 0.01, "max_epochs": 12, "random_state": 0}
 
 
-def moved_clusters(seed=0, *, n_source=120, n_target=90, move=2.0, aside=1.5, width=6, n_classes=3):
+def moved_clusters(seed=0, *, n_source=120, n_target=90, move=2.4, aside=1.5, width=6, n_classes=3):
     """Clusters on a circle; the target's are moved across the boundaries, and in a column that tells the domains.
 
     Whoever makes the domains alike subtracts the one column from the other, and has the clusters of the source.
