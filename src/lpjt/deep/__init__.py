@@ -1,9 +1,12 @@
 """Deep methods of domain adaptation as heads on features, with the interface of LPJT; needs the extra `deep`.
 
 A small network on feature vectors, one training loop, and for each method a loss. The losses are written here, and not
-taken from another package: those at hand bind them to their own datasets, loops and hooks (skorch, pytorch-ignite) and
-to images, and leave out the checks that tables need: domains of few rows, classes of one row, batches larger than a
-domain, resumed training. What each loss is tested against is its formula.
+taken from another package: skada has four of the ten methods (DAN, DANN, CDAN, DeepJDOT) and needs skorch, whose loop
+has no checkpoint that resumes bit by bit with batches of both domains; pytorch-adapt calls its losses through hooks of
+its own. Each loss is tested against its formula.
+
+A new method is a file with a dataclass that derives from `lpjt.deep._base.DeepClassifier`: parameters are its fields,
+and `_transfer_loss` is what it adds to the loss of the labels.
 """
 
 from lpjt.deep.cdan import CDAN

@@ -56,20 +56,8 @@ class Step:
     progress: float  # share of the training that is done, from 0 to 1
 
 
-class _Fitted(Embedding):
-    """What a fit leaves behind; declared here, because annotations of a dataclass are parameters."""
-
-    network_: Any  # torch.nn.ModuleDict, in double precision
-    history_: dict[str, Floats]
-    n_iter_: int
-    best_iter_: int
-
-    _unit: float  # root mean square of the scaled source rows
-    _adapts: bool  # False in a fit without a target
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
-class DeepClassifier(_Fitted):
+class DeepClassifier(Embedding):
     """Base class of the deep methods; a method defines `_transfer_loss`, and more hooks where it needs them.
 
     The fields of this class and of a method are scikit-learn's parameters: the dataclass writes `__init__`. Hooks:
@@ -144,10 +132,12 @@ class DeepClassifier(_Fitted):
         for _ in self._epochs(training, rows, schedule):
             if self.verbose:
                 self._tell(training)
-        self.n_iter_, self.best_iter_ = training.epoch, training.best_epoch if self.patience else training.epoch
-        self.history_ = {"loss": np.array(training.losses), "evidence": np.array(training.evidence)}
+        # Declared where they are set: annotations of the class are parameters.
+        self.n_iter_: int = training.epoch
+        self.best_iter_: int = training.epoch if self.patience is None else training.best_epoch
+        self.history_: dict[str, Floats] = {"loss": np.array(training.losses), "evidence": np.array(training.evidence)}
         # Predictions in double precision: those of a row alone are those that it has among others.
-        self.network_ = network.double()
+        self.network_: Any = network.double()  # torch.nn.ModuleDict
 
     def _rows(self, source: ScaledDomain, target: ScaledDomain) -> Rows:
         X_source, X_target = (self._tensor(domain.X, torch.float32) for domain in (source, target))

@@ -137,7 +137,9 @@ def missing_note(tables: Iterable[TableSelection], methods: Sequence[str] | None
     """Which methods are left out because their extras are not installed, and the remedy; empty if there are none."""
     if methods:
         return ""
-    chosen = [selection.table for selection in tables if selection.methods is None and selection.table.kind != "no-shift"]
+    chosen = [
+        selection.table for selection in tables if selection.methods is None and selection.table.kind != "no-shift"
+    ]
     missing = [m for m in METHODS.values() if not m.is_installed() and any(map(m.suits, chosen))]
     if not missing:
         return ""
