@@ -16,7 +16,7 @@ class DDC(DeepClassifier):
     r"""Deep domain confusion: one adaptation layer in which the domains have one mean.
 
     .. math:: \min_{g, f} \; \frac{1}{n_s} \sum_i \ell(f(g(x_i^s)), y_i^s)
-              + \lambda \Big\| \frac{1}{n_s} \sum_i \phi(g(x_i^s)) - \frac{1}{n_t} \sum_j \phi(g(x_j^t)) \Big\|^2
+              + \lambda \| \frac{1}{n_s} \sum_i \phi(g(x_i^s)) - \frac{1}{n_t} \sum_j \phi(g(x_j^t)) \|^2
 
     of [1]_, in every batch; g is the bottleneck.
 

@@ -57,7 +57,7 @@ class SourceOnly(DeepClassifier):
         Epochs made.
     best_iter_ : int
         Epoch whose weights are kept, counted from 1.
-    history_ : dict of arrays, (n_iter_,)
+    history_ : dict of arrays, (n_epochs,)
         "loss", the mean of every epoch, and "evidence", the information after it, in nats.
     network_ : torch.nn.ModuleDict
         "features", "classifier" and the modules of the method, in double precision.

@@ -19,8 +19,8 @@ class WDAN(DAN):
 
     .. math:: \min_{g, f} \; \frac{1}{n_s} \sum_i \ell(f(g(x_i^s)), y_i^s)
               + \gamma_p \frac{1}{n_t} \sum_j \ell(f(g(x_j^t)), \hat y_j^t)
-              + \lambda \sum_l \Big\| \sum_i \alpha_{y_i^s} \phi(z_i^{s,l}) - \frac{1}{n_t} \sum_j \phi(z_j^{t,l})
-              \Big\|^2
+              + \lambda \sum_l \| \sum_i \alpha_{y_i^s} \phi(z_i^{s,l}) - \frac{1}{n_t} \sum_j \phi(z_j^{t,l})
+              \|^2
 
     of [1]_. The weights :math:`\alpha_c` of the source rows of a class have the sum
     :math:`\hat w_c`, the share of class c among the pseudo labels :math:`\hat y^t` of the target; layers l and kernels
