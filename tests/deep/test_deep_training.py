@@ -165,6 +165,18 @@ def test_a_checkpoint_that_executes_something_is_refused(tmp_path):
     assert not (tmp_path / "harm").exists()
 
 
+# The learning rate.
+
+
+def test_the_rate_falls_with_the_share_of_training_done(monkeypatch):
+    rates = []
+    step = torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda self: (rates.append(self.param_groups[0]["lr"]), step(self)))
+    X, y, X_target, _ = moved_clusters()
+    quick("SourceOnly", max_epochs=2, learning_rate=0.01).fit(X, y, X_target)
+    assert_allclose(rates, 0.01 / (1 + 10 * np.arange(40) / 40) ** 0.75)
+
+
 # Early stopping.
 
 
