@@ -1,4 +1,4 @@
-"""One thread of torch: networks of these tests are too small for more."""
+"""One thread of torch, as the networks of these tests are too small for more, and shorter epochs."""
 
 import pytest
 
@@ -14,3 +14,11 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def few_batches():
+    """Epochs of five batches, for tests that do not ask how much was learned."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lpjt.deep._batches.MIN_BATCHES", 5)
+        yield

@@ -22,10 +22,16 @@ ADAPTING["DDC"] = {"weight": 5.0}  # a quarter takes longer
 ADAPTING["MCD"] = {"learning_rate": 0.001, "hidden": 64, "max_epochs": 15}  # quicker, its classifiers part for good
 
 
-@pytest.mark.parametrize("name", ADAPTING)
-def test_the_method_undoes_a_shift_that_the_unadapted_network_does_not(name):
+@pytest.fixture(scope="module")
+def unadapted():
+    """Accuracy of the network that does not adapt."""
     X, y, X_target, y_target = moved_clusters()
-    unadapted = accuracy(quick("SourceOnly").fit(X, y, X_target), y_target)
+    return accuracy(quick("SourceOnly").fit(X, y, X_target), y_target)
+
+
+@pytest.mark.parametrize("name", ADAPTING)
+def test_the_method_undoes_a_shift_that_the_unadapted_network_does_not(name, unadapted):
+    X, y, X_target, y_target = moved_clusters()
     adapted = accuracy(quick(name, **ADAPTING[name]).fit(X, y, X_target), y_target)
     assert unadapted < 0.85
     assert adapted > 0.95
@@ -56,6 +62,7 @@ def test_target_labels_join_the_supervised_loss(name):
 
 
 @every
+@pytest.mark.usefixtures("few_batches")
 def test_probabilities_embedding_and_labels_agree(name):
     X, y, X_target, _ = moved_clusters()
     model = quick(name, max_epochs=2).fit(X, y, X_target)
@@ -70,6 +77,7 @@ def test_probabilities_embedding_and_labels_agree(name):
 
 
 @every
+@pytest.mark.usefixtures("few_batches")
 def test_rows_may_be_sparse_or_of_single_precision(name):
     X, y, X_target, _ = moved_clusters()
     model = quick(name, max_epochs=2, scaling="standard")
@@ -82,6 +90,7 @@ def test_rows_may_be_sparse_or_of_single_precision(name):
 
 
 @every
+@pytest.mark.usefixtures("few_batches")
 @pytest.mark.filterwarnings("error", "ignore:Only one source row")
 def test_small_tables_are_fitted(name):
     X, y, X_target, _ = moved_clusters()

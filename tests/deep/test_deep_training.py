@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="the deep methods need torch")
 from lpjt import deep  # noqa: E402
 from lpjt.deep import _training  # noqa: E402
 from lpjt.deep._batches import MIN_BATCHES, Rows, any_order, balanced_order, draw_batches  # noqa: E402
+from lpjt.deep._network import drop  # noqa: E402
 from lpjt.deep._training import Training  # noqa: E402
 
 every = pytest.mark.parametrize("name", deep.__all__)
@@ -63,13 +64,24 @@ def test_classes_take_turns_in_balanced_batches():
     order = balanced_order(y, 60, generator())
     assert_array_equal(np.bincount(y[order].numpy()), [20, 20, 20])
     assert set(order[y[order] == 1].tolist()) == set(range(90, 99))
+    eight = balanced_order(torch.arange(8), 24, generator()).reshape(3, 8)  # more classes than a small batch has rows
+    assert_array_equal(np.sort(eight), np.tile(np.arange(8), (3, 1)))
+    assert (eight[0] != eight[1]).any()
     assert sorted(any_order(5, 10, generator()).tolist()) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_dropout_keeps_the_mean():
+    found = drop(torch.ones(400, 50), 0.25, generator())
+    assert_allclose(np.unique(found.numpy()), [0, 1 / 0.75], rtol=1e-6)
+    assert found.mean().item() == pytest.approx(1, abs=0.02)
+    assert drop(found, 0.0, generator()) is found
 
 
 # Seeds.
 
 
 @every
+@pytest.mark.usefixtures("few_batches")
 def test_two_fits_with_one_seed_are_equal_and_torchs_own_generator_is_left_alone(name):
     X, y, X_target, _ = moved_clusters()
     before = torch.get_rng_state()
@@ -107,6 +119,7 @@ def stop_after(monkeypatch):
 
 
 @every
+@pytest.mark.usefixtures("few_batches")
 def test_a_fit_that_is_stopped_halfway_goes_on_bit_by_bit(name, tmp_path, stop_after, monkeypatch):
     X, y, X_target, _ = moved_clusters()
     given = {"max_epochs": 4, "dropout": 0.2}
@@ -209,6 +222,7 @@ def test_of_level_epochs_the_last_is_kept():
 
 
 @every
+@pytest.mark.usefixtures("few_batches")
 def test_labels_of_the_target_change_nothing_but_the_score(name):
     X, y, X_target, y_target = moved_clusters()
     model = quick(name, max_epochs=3, patience=1).fit(X, y, X_target)
