@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEEP := $(VENV)/.deep
 WORKERS ?= 2
 WELL_COVERED := */lpjt/core/*,*/lpjt/domains*,*/lpjt/_labels.py,*/lpjt/_matrices.py,*/lpjt/_stacks.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-matrix coverage lint wheel audit attack attack-page mutants mutants-page bench-report robust asking results conformance figures \
+.PHONY: help install demo test test-slow test-deep test-matrix coverage lint wheel audit attack attack-page mutants mutants-page bench-report robust asking results conformance figures \
 	screenshots docs clean
 
 help:  ## list the targets
@@ -31,6 +32,15 @@ test: $(STAMP)  ## run the tests but the slow ones (LPJT_DATA=DIRECTORY for thos
 # A file at a time, so that its tests share one cluster.
 test-slow: $(STAMP)  ## run the tests that take more than a few seconds
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m slow $(ARGS)
+
+# torch takes a gigabyte, so that neither `make install` nor `make test` asks for it; without it these tests are skipped.
+test-deep: $(DEEP)  ## install torch, once, and run the tests of the deep methods
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/deep $(ARGS)
+
+$(DEEP): $(STAMP)
+	@echo "Adding torch to $(VENV) (once)"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check torch==2.13.0
+	@touch $@
 
 # A quarter of an hour or more on two cores for each of three environments, which are made in build/matrix.
 test-matrix: $(STAMP)  ## the tests on the oldest and newest packages and Python (ARGS='oldest --rooms core fitting' for a part)

@@ -21,6 +21,7 @@ ROOMS = {
     "study": "bench",
     "engines/dask": "dask",
     "datasets/download.py": "data",
+    "deep": "deep",
 }
 
 
@@ -109,7 +110,7 @@ def test_imports_are_found(source, expected):
 @pytest.mark.parametrize(
     ("file", "package", "eager", "message"),
     [
-        ("core/blocks.py", "torch", False, "does not declare"),
+        ("core/blocks.py", "jax", False, "does not declare"),
         ("core/blocks.py", "hypothesis", True, "does not declare"),  # an extra for tests is none for users
         ("core/blocks.py", "faiss-cpu", True, "when it is loaded"),
         ("files/frames.py", "typer", True, "when it is loaded"),

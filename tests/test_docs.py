@@ -95,6 +95,8 @@ def test_examples_run_as_they_stand(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_of_docstrings_run(path):
+    if path.parent.name == "deep":
+        pytest.importorskip("torch", reason="the deep methods need it")
     name = ".".join(("lpjt", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
     failed, tried = doctest.testmod(importlib.import_module(name))
     assert tried

@@ -19,6 +19,7 @@ MODULES = (
     "lpjt.baselines",
     "lpjt.classifiers",
     "lpjt.datasets",
+    "lpjt.deep",
     "lpjt.kernels",
     "lpjt.onnx",
     "lpjt.plot",

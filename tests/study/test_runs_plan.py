@@ -5,11 +5,13 @@ import pytest
 from lpjt.baselines import JDA
 from lpjt.datasets import TABLES
 from lpjt.study.runs.methods import METHODS, find_method, make_method
-from lpjt.study.runs.plan import expand_tables, methods_of, plan_jobs
+from lpjt.study.runs.plan import expand_tables, methods_of, missing_note, plan_jobs
 from lpjt.study.settings import PAPER_PARAMETERS, make_variant
 
 NEED_LABELS = {"SVMt", "Propagation", "CDLS", "SHFA"}
 VARIANTS = {"LPJT (paper)", "LPJT (code)", "LPJT (landmarks)"}
+DEEP = {"SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN", "DeepJDOT"}
+NOT_INSTALLED = {name for name, method in METHODS.items() if not method.is_installed()}
 
 
 def names(table, protocol="label-free"):
@@ -17,7 +19,25 @@ def names(table, protocol="label-free"):
 
 
 def test_a_table_without_target_labels_has_every_method_that_needs_none():
-    assert names("pie") == set(METHODS) - NEED_LABELS - VARIANTS
+    assert names("pie") == set(METHODS) - NEED_LABELS - VARIANTS - NOT_INSTALLED
+
+
+@pytest.mark.parametrize(
+    ("missing", "left_out", "extras"),
+    [({"torch"}, DEEP, "deep,ot"), ({"ot"}, {"DeepJDOT"}, "deep,ot"), (set(), set(), None)],
+)
+def test_methods_whose_extras_are_missing_are_left_out_with_a_note(monkeypatch, missing, left_out, extras):
+    monkeypatch.setattr("lpjt.study.runs.methods.find_spec", lambda name: None if name in missing else name)
+    assert names("digits") == set(METHODS) - NEED_LABELS - VARIANTS - left_out
+    note = missing_note(expand_tables(["digits"]), None)
+    if extras is None:
+        assert note == ""
+    else:
+        assert set(note.removeprefix("Left out: ").partition(". ")[0].split(", ")) == left_out
+        assert note.endswith(f"They need more packages: `pip install 'lpjt[{extras}]'`.")
+    assert missing_note(expand_tables(["digits"]), ["JDA"]) == ""  # nothing else was asked for
+    assert missing_note(expand_tables(["surf-efficientnet"]), None) == ""  # they cannot do different widths
+    assert [method.name for method in methods_of(TABLES["digits"], ["DANN"], "label-free")] == ["DANN"]
 
 
 def test_a_few_target_labels_add_the_methods_that_learn_from_them():
@@ -104,7 +124,7 @@ def test_the_group_compare_is_every_method_on_digits_and_three_pairs_of_pie():
     jobs = plan_jobs(expand_tables(["compare"]))
     assert {job.seed for job in jobs} == {0}
     assert {job.method for job in jobs if job.table == "pie-few"} == NEED_LABELS | {"LPJT"}
-    assert {job.method for job in jobs} == set(METHODS) - VARIANTS
+    assert {job.method for job in jobs} == set(METHODS) - VARIANTS - NOT_INSTALLED
     assert len({job.pair for job in jobs if job.table == "pie"}) == 3
     assert {job.table for job in jobs} == {"digits", "digits-few", "pie", "pie-few"}
 

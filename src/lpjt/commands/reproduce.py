@@ -15,7 +15,7 @@ from lpjt.datasets.fetch import check
 from lpjt.study.figures.catalogue import FIGURES, find_figure, make_figure
 from lpjt.study.runner import Event, run_jobs
 from lpjt.study.runs.measure import Job, measure
-from lpjt.study.runs.plan import GROUPS, expand_tables, plan_jobs
+from lpjt.study.runs.plan import GROUPS, expand_tables, missing_note, plan_jobs
 from lpjt.study.store import Store
 from lpjt.study.tables.grid import reproduce_grid
 from lpjt.study.tables.markup import to_terminal
@@ -94,6 +94,9 @@ def _tables(
     """Run and show; whether a run failed."""
     selections = expand_tables(names)
     jobs = plan_jobs(selections, **choice)
+    note = missing_note(selections, choice["methods"])
+    if note:
+        screen.print(note)
     store = Store(store_path)
     if not show_only:
         stored = set() if running["again"] else store.keys()

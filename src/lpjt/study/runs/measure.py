@@ -124,7 +124,9 @@ def score(truth: Any, labels: Any, scored: Any) -> dict[str, Any]:
 @functools.cache
 def _versions() -> str:
     """What a figure may depend on, as JSON."""
-    return canonical_json(versions(("lpjt", "numpy", "scipy", "scikit-learn")) | {"platform": platform.platform()})
+    return canonical_json(
+        versions(("lpjt", "numpy", "scipy", "scikit-learn", "torch")) | {"platform": platform.platform()}
+    )
 
 
 def _open(job: Job) -> tuple[Any, Callable[..., Any]]:

@@ -14,6 +14,7 @@ Three ways of choosing parameters, and a table never mixes them:
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -46,12 +47,17 @@ class Method:
     any_widths: bool = False
     scales_itself: bool = False  # chooses its scaling, instead of taking the one that the literature has for the set
     unit_rows: bool = False  # its reference's program scales rows to unit length after any other scaling
+    extra: str = ""  # the extras of this package that it needs, with commas between
 
     def suits(self, table: TableSpec) -> bool:
         """Whether the method can do a table at all."""
         if self.needs_target_labels and table.kind not in ("few", "heterogeneous"):
             return False
         return self.any_widths or table.kind != "heterogeneous"
+
+    def is_installed(self) -> bool:
+        """Whether the packages of its extras are there; a table of all methods leaves it out where they are not."""
+        return all(find_spec(_PACKAGES[extra]) is not None for extra in self.extra.split(",") if extra in _PACKAGES)
 
     def parameters(self, table: TableSpec, pair: str, protocol: str) -> dict[str, Any]:
         """Parameters of one run, the scaling among them, so that a stored row says all."""
@@ -70,6 +76,9 @@ class Method:
         return tuple(dict(zip(names, values, strict=True)) for values in product(*self.grid.values()))
 
 
+#: The package of an extra whose absence leaves a method out.
+_PACKAGES = {"deep": "torch", "ot": "ot"}
+
 #: Rows of unit length after the literature's scaling.
 _UNIT = {"sum-zscore": "paper", "none": "unit"}
 
@@ -86,6 +95,10 @@ _LPJT = "lpjt.study.settings:make_lpjt"
 
 def _few_labels(name: str, estimator: str, **more: Any) -> Method:
     return Method(name, estimator, needs_target_labels=True, any_widths=True, **more)
+
+
+def _deep(name: str, extra: str = "deep") -> Method:
+    return Method(name, f"lpjt.deep:{name}", scales_itself=True, extra=extra)
 
 
 _ALL = [
@@ -153,6 +166,8 @@ _ALL = [
     ),
     Method("MEDA", "lpjt.baselines:MEDA", grid={"n_components": (20, 40, 60)}),
     Method("SPL", "lpjt.baselines:SPL", grid={"pca_components": (32, 64, 128, 256)}, unit_rows=True),
+    *map(_deep, ("SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN")),
+    _deep("DeepJDOT", "deep,ot"),
     _few_labels("SVMt", "lpjt.baselines:TargetSVM", grid={"C": (0.01, 0.1, 1.0, 10.0)}),
     _few_labels("Propagation", "lpjt.baselines:TargetPropagation", grid={"n_neighbors": (5, 15, 30)}),
     _few_labels("CDLS", "lpjt.baselines:CDLS", grid={"n_components": (50, 100)}),

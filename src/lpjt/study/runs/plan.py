@@ -117,6 +117,7 @@ def _why_nothing(tables: Sequence[TableSpec], methods: Sequence[str]) -> str:
 def methods_of(table: TableSpec, names: Sequence[str] | None, protocol: str) -> list[Method]:
     """Methods of a table: those that are named and suit it, or all that say something under the protocol.
 
+    Methods whose extras are not installed are left out unless they are named; `missing_note` says so.
     The constructors of LPJT follow the paper or its authors' program, so they stand in for it where references' own
     parameters are used, and nowhere else; the oracle has methods with something to search alone.
     """
@@ -124,12 +125,27 @@ def methods_of(table: TableSpec, names: Sequence[str] | None, protocol: str) -> 
         return [method for method in map(find_method, names) if method.suits(table)]
     if table.kind == "no-shift":
         return [METHODS[name] for name in ("1-NN", "SVM", "LPJT")]
-    suited = [method for method in METHODS.values() if method.suits(table)]
+    suited = [method for method in METHODS.values() if method.suits(table) and method.is_installed()]
     if protocol == "published":
         return [method for method in suited if method.name in _PRESETS or not method.name.startswith("LPJT")]
     if protocol == "oracle":
         return [method for method in suited if method.grid]
     return [method for method in suited if method.name not in _VARIANTS]
+
+
+def missing_note(tables: Iterable[TableSelection], methods: Sequence[str] | None) -> str:
+    """Which methods are left out because their extras are not installed, and the remedy; empty if there are none."""
+    if methods:
+        return ""
+    chosen = [
+        selection.table for selection in tables if selection.methods is None and selection.table.kind != "no-shift"
+    ]
+    missing = [m for m in METHODS.values() if not m.is_installed() and any(map(m.suits, chosen))]
+    if not missing:
+        return ""
+    extras = dict.fromkeys(extra for method in missing for extra in method.extra.split(","))
+    names = ", ".join(method.name for method in missing)
+    return f"Left out: {names}. They need more packages: `pip install 'lpjt[{','.join(extras)}]'`."
 
 
 def _n_seeds(table: TableSpec) -> int:
