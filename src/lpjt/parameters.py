@@ -52,8 +52,9 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
 }
 
-#: Rows of the kernel that is tried beside the linear one: 500 are as accurate as 2,000, at a sixteenth of the time, but
-#: at least so many per component. With 345 classes, which have 690 components, the labels collapsed on 500 rows.
+#: Rows of the kernel that is tried beside the linear one: 500 are as accurate as 2,000, at a sixteenth of the time. And
+#: how many rows a component needs at least: with 345 classes, which have 690 components, labels collapsed on 500 rows,
+#: and 2,000 took many times as long as the rest of the fit, so that with so many components none is tried.
 KERNEL_ROWS, ROWS_PER_COMPONENT = 500, 3
 
 #: Maximum number of rows per domain that ``sample_size="auto"`` learns from, and per class if there are many classes.
@@ -144,8 +145,8 @@ def make_plan(
     chooses = p["candidates"] is not None and "auto" in (_name(p["scaling"]), _name(p["target_proportions"]))
     kernels: tuple[Kernel, ...] = (make_kernel("linear" if p["kernel"] == "auto" else p["kernel"]),)
     n_components = max(20, 2 * n_classes) if p["n_components"] == "auto" else p["n_components"]
-    if chooses and p["kernel"] == "auto":
-        kernels += (Kernel("rbf", max_rows=max(KERNEL_ROWS, ROWS_PER_COMPONENT * n_components)),)
+    if chooses and p["kernel"] == "auto" and ROWS_PER_COMPONENT * n_components <= KERNEL_ROWS:
+        kernels += (Kernel("rbf", max_rows=KERNEL_ROWS),)
     classifier = make_classifier(p["classifier"])
     masses, proportions = _masses(p["target_proportions"], classifier, classes)
     weights = p["graph_weights"]
