@@ -122,11 +122,12 @@ def _overview(by_table: ByTable) -> str:
 
 def _ranks(by_table: ByTable) -> str:
     """Mean ranks over the pairs of all tables of one width without target labels, in words and as a picture."""
-    names = [n for n in TABLES if (n, FREE) in by_table and TABLES[n].section == TABLES["digits"].section]
+    # efficientnet-unit has the pairs of efficientnet.
+    names = [name for name, shown in TABLES.items() if shown.section == TABLES["digits"].section]
+    names = [name for name in names if (name, FREE) in by_table and name != "efficientnet-unit"]
     scores = {
         f"{name} {pair}": _known_means(of_pair)
         for name in names
-        if name != "efficientnet-unit"  # the same pairs as efficientnet
         for pair, of_pair in cells(by_table[name, FREE]).items()
     }
     ranking = rank_methods(scores)
@@ -250,6 +251,13 @@ def _report(event: Event) -> None:
         )
 
 
+def rows_of_page(rows: Sequence[Row]) -> list[Row]:
+    """Stored rows that the page shows: those of its jobs, and those of methods that are not installed here."""
+    current = {job.key for job in page_jobs()}
+    absent = {method.name for method in METHODS.values() if not method.is_installed()}
+    return [row for row in rows if row["key"] in current or row["method"] in absent]
+
+
 def main() -> None:
     """Run what is not stored yet, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m lpjt.study.pages.results", description=__doc__)
@@ -272,8 +280,7 @@ def main() -> None:
         running = {"n_jobs": given.jobs, "timeout": given.timeout, "retry_failed": given.retry_failed}
         run_jobs(jobs, store, run=measure, on_event=_report, **running)
         print(f"{len(jobs)} runs in {time.perf_counter() - start:.0f} s")
-    current = {job.key for job in page_jobs()}
-    for line in write_page([row for row in store.rows() if row["key"] in current]):
+    for line in write_page(rows_of_page(store.rows())):
         print(line)
 
 
