@@ -75,3 +75,11 @@ def test_what_cannot_be_done_is_said_before_anything_runs(tmp_path, monkeypatch,
         results.main()
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_rows_of_methods_that_are_not_installed_stay_on_the_page(monkeypatch):
+    monkeypatch.setattr("lpjt.study.runs.methods.Method.is_installed", lambda self: not self.extra)
+    job = results.page_jobs(["digits"])[0]
+    kept = {"key": job.key, "method": job.method}
+    deep, stale = {"key": "other", "method": "DANN"}, {"key": "old", "method": "JDA"}
+    assert results.rows_of_page([kept, deep, stale]) == [kept, deep]

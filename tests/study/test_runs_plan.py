@@ -9,7 +9,7 @@ from lpjt.study.runs.plan import expand_tables, methods_of, missing_note, plan_j
 from lpjt.study.settings import PAPER_PARAMETERS, make_variant
 
 NEED_LABELS = {"SVMt", "Propagation", "CDLS", "SHFA"}
-VARIANTS = {"LPJT (paper)", "LPJT (code)", "LPJT (landmarks)"}
+VARIANTS = {"LPJT (paper)", "LPJT (code)", "LPJT (landmarks)", "LPJT (default)"}
 DEEP = {"SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN", "DeepJDOT"}
 NOT_INSTALLED = {name for name, method in METHODS.items() if not method.is_installed()}
 

@@ -25,6 +25,9 @@ HELD_OUT = """**One setting.** These tables compare methods, so LPJT is Algorith
 refine=False)`: the candidates of the default are themselves weighed against 1-NN and linear classifiers.
 [Robustness](robustness.md) has the default, on whole, cut and thinned targets.
 
+**Deep methods** (SourceOnly to DeepJDOT) are heads on the feature vectors that all methods have, in the place of whole
+networks on images: their figures are not those of their papers. They were run on the digits and EfficientNet tables.
+
 **Held out.** No value of that setting was chosen by looking at GoogLeNet features, and Amazon reviews were looked at
 once and changed nothing: the tables googlenet, surf-googlenet, googlenet-efficientnet and amazon show it on data it was
 not developed on. That coordinates holding 99.9 % of the mean square change nothing was checked on GoogLeNet features

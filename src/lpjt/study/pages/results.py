@@ -16,6 +16,7 @@ import numpy as np
 
 from lpjt._whole_files import write_whole
 from lpjt.datasets import find_table
+from lpjt.study.figures.ranks import draw_ranks
 from lpjt.study.pages.remarks import DEVIATIONS, HELD_OUT, OPENING
 from lpjt.study.pages.selection import FREE, MAIN, ORACLE, PUBLISHED, TABLES, jobs_of, page_jobs
 from lpjt.study.runner import Event, run_jobs
@@ -25,12 +26,14 @@ from lpjt.study.store import Row, Store
 from lpjt.study.tables.grid import reproduce_grid
 from lpjt.study.tables.markup import to_markdown
 from lpjt.study.tables.published import SOURCES, paper_averages
+from lpjt.study.tables.ranks import Ranking, rank_methods
 from lpjt.study.tables.sheet import Sheet
 from lpjt.study.tables.summary import FAR, Cell, agreement, averages, cells
 from lpjt.study.text import canonical_json
 
 #: From the root of the repository.
 STORE, PAGE, README = Path("results/runs"), Path("docs/results.md"), Path("README.md")
+RANKS = Path("docs/figures/ranks.png")
 README_MARKERS = "<!-- results: made by make results -->", "<!-- end of results -->"
 
 ByTable = Mapping[tuple[str, str], list[Row]]  # by table and protocol
@@ -42,7 +45,7 @@ def write_page(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         by_table.setdefault((row["table"], row["protocol"]), []).append(row)
     remarks: list[str] = []
-    parts = [OPENING, _overview(by_table), HELD_OUT, _agreement(by_table, remarks)]
+    parts = [OPENING, _overview(by_table), HELD_OUT, _ranks(by_table), _agreement(by_table, remarks)]
     for section in dict.fromkeys(shown.section for shown in TABLES.values()):
         parts.append(f"## {section}\n")
         for name, shown in TABLES.items():
@@ -115,6 +118,34 @@ def _overview(by_table: ByTable) -> str:
     headings = ("label-free, mean over pairs, %", *names)
     note = "Bold: the best of a table. †: not every pair; see the table. Blank: cannot do the table, or not run.\n"
     return "## Overview\n\n" + Sheet("", headings, body).to_markdown() + "\n" + note
+
+
+def _ranks(by_table: ByTable) -> str:
+    """Mean ranks over the pairs of all tables of one width without target labels, in words and as a picture."""
+    # efficientnet-unit has the pairs of efficientnet.
+    names = [name for name, shown in TABLES.items() if shown.section == TABLES["digits"].section]
+    names = [name for name in names if (name, FREE) in by_table and name != "efficientnet-unit"]
+    scores = {
+        f"{name} {pair}": _known_means(of_pair)
+        for name in names
+        for pair, of_pair in cells(by_table[name, FREE]).items()
+    }
+    ranking = rank_methods(scores)
+    if ranking is None:
+        return ""
+    draw_ranks(ranking, RANKS)
+    return f"## Ranks\n\n![Mean ranks of methods](figures/{RANKS.name})\n\n{_rank_words(ranking, names)}\n"
+
+
+def _rank_words(ranking: Ranking, names: Sequence[str]) -> str:
+    best, *level = ranking.level_with_best
+    said = f"Cannot be told apart from it: {', '.join(level)}." if level else "No other is within that of it."
+    return (
+        f"Mean ranks over {ranking.n_pairs} pairs ({', '.join(names)}), of the {len(ranking.ranks)} methods that were "
+        f"run on all of them. {best} has the best, {ranking.ranks[best]:.1f}; the critical difference is "
+        f"{ranking.difference:.1f} (Nemenyi, 5 %; Friedman p = {ranking.p:.1g}). {said} Pairs of one table share "
+        "domains, so that they are not independent, as both tests assume: read the difference as a lower bound.\n"
+    )
 
 
 def _agreement(by_table: ByTable, remarks: list[str]) -> str:
@@ -220,6 +251,13 @@ def _report(event: Event) -> None:
         )
 
 
+def rows_of_page(rows: Sequence[Row]) -> list[Row]:
+    """Stored rows that the page shows: those of its jobs, and those of methods that are not installed here."""
+    current = {job.key for job in page_jobs()}
+    absent = {method.name for method in METHODS.values() if not method.is_installed()}
+    return [row for row in rows if row["key"] in current or row["method"] in absent]
+
+
 def main() -> None:
     """Run what is not stored yet, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m lpjt.study.pages.results", description=__doc__)
@@ -242,8 +280,7 @@ def main() -> None:
         running = {"n_jobs": given.jobs, "timeout": given.timeout, "retry_failed": given.retry_failed}
         run_jobs(jobs, store, run=measure, on_event=_report, **running)
         print(f"{len(jobs)} runs in {time.perf_counter() - start:.0f} s")
-    current = {job.key for job in page_jobs()}
-    for line in write_page([row for row in store.rows() if row["key"] in current]):
+    for line in write_page(rows_of_page(store.rows())):
         print(line)
 
 

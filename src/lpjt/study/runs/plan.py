@@ -14,7 +14,7 @@ _THREE_OF_PIE = ("05 to 07", "27 to 09", "29 to 05")
 
 #: Variants of LPJT are asked for by name, except the constructors under the protocol in which they stand for it.
 _PRESETS = ("LPJT (paper)", "LPJT (code)")
-_VARIANTS = (*_PRESETS, "LPJT (landmarks)")
+_VARIANTS = (*_PRESETS, "LPJT (landmarks)", "LPJT (default)")
 _N_SEEDS = 5
 
 
