@@ -58,7 +58,7 @@ SETTINGS = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_labels_of_sparse_and_dense_rows_agree(name, constant):
     make, parameters = SETTINGS[name]
-    X, y, X_target, _ = counts(constant=constant)
+    X, y, X_target, _ = counts(int(constant), constant=constant)  # rows on which the default adapts
     assert 0.05 < np.mean(X > 0) < 0.2
     dense = fit(X, y, X_target, make=make, **parameters)
     found = fit(*thin(X, y, X_target), make=make, **parameters)
@@ -66,7 +66,7 @@ def test_labels_of_sparse_and_dense_rows_agree(name, constant):
     assert dense.adapted_
     assert agreement(found.transduction_, dense.transduction_) >= 0.99
     # New rows, sparse or dense, whatever those of the fit were.
-    new = counts(1, constant=constant)[2]
+    new = counts(2, constant=constant)[2]
     for rows in (new, sparse.coo_array(new)):
         assert agreement(found.predict(rows), dense.predict(new)) >= 0.99
         assert_allclose(dense.transform(rows), dense.transform(new), atol=1e-8)
