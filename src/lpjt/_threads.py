@@ -107,9 +107,8 @@ def threads(n_jobs: int | None) -> Iterator[None]:
     team = _Team(size)
     token = _TEAM.set(team)
     try:
-        with _pools().limit(
-            limits=size, user_api="openmp"
-        ):  # after BLAS: some builds of it set OpenMP's number as their own
+        # After BLAS: some builds of it set OpenMP's number as their own.
+        with _pools().limit(limits=size, user_api="openmp"):
             yield
     finally:
         _TEAM.reset(token)

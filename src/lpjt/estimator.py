@@ -96,7 +96,8 @@ class LPJT(FittedModel):
         more than 2**26 entries, zeros included, have at most 256 (or four times the components).
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
-        95 % of the neighbours in the tests. "auto" is exact up to 10,000 rows per domain.
+        95 % of the neighbours in the tests. "auto" is exact up to 10,000 rows per domain. Either way a row far from
+        more than 4,096 rows of other classes is compared with 2,048 of them.
     sample_size : int, "auto" or None, default="auto"
         Maximum number of rows per domain that Algorithm 1 learns from. Larger domains are represented by a sample
         stratified by class; then all rows are embedded and labelled over the graph of all of them. "auto" is 10,000,

@@ -27,8 +27,8 @@ MANY_ENTRIES, COLUMNS_EACH = 2**19, 16
 #: Tolerance from which on large systems are solved in float32, unless an entry of the diagonal is smaller than this.
 SINGLE_TOLERANCE, SINGLE_LEAST = 1e-4, 1e-20
 
-#: Up to this many unknowns, or if their square is at most so many times the number of columns, a dense factorisation
-#: takes less time than conjugate gradients.
+#: Small systems are factorised, which is quicker than conjugate gradients: up to this many unknowns, and more if there
+#: are many columns, as long as the square of the unknowns is at most this many times the number of columns.
 DIRECT_UP_TO, DIRECT_PER_COLUMN = 500, 5000
 
 

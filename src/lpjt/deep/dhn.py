@@ -24,7 +24,7 @@ class DHN(DeepClassifier):
               \quad s_{ij} = \tfrac12 u_i^\top u_j, \quad
               p_{jc} \propto \frac{1}{n_c} \sum_{y_i^s = c} e^{u_i^\top u_j}
 
-    ([1]_, section 4) with the codes :math:`u = \tanh(V g(x) + c)`, the multi-kernel discrepancy of `DAN` in the
+    of [1]_, with the codes :math:`u = \tanh(V g(x) + c)`, the multi-kernel discrepancy of `DAN` in the
     bottleneck and in the codes, and the entropy H of a target row's similarity to the classes. The label is the
     class of the largest :math:`p_{jc}`.
 
