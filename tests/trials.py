@@ -64,11 +64,11 @@ def hand_made(
 
 
 def calls_of_iterate(monkeypatch):
-    """Problems and plans of the first and of the second round."""
+    """Problems and plans of the first round, after the projection that class masses share, and of the second round."""
     seen = {"views": [], "candidates": []}
     for module, calls in seen.items():
 
-        def record(problem, plan, domains, shared=None, calls=calls):
+        def record(problem, plan, domains, start=None, shared=None, calls=calls):
             calls.append((problem, plan))
             return np.eye(3)[np.arange(sum(d.X.shape[0] for d in domains.targets)) % 3]
 

@@ -7,15 +7,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lpjt import LPJT
+from lpjt import LPJT, Kernel
 from lpjt._threads import threads
+from lpjt.classifiers import with_masses
+from lpjt.core import projection
 from lpjt.domains import open_domains
-from lpjt.fitting import candidates
-from lpjt.fitting.candidates import settle_masses, take_rows, try_candidates
+from lpjt.fitting import candidates, views
+from lpjt.fitting.candidates import make_small, settle_masses, take_rows, try_candidates
+from lpjt.fitting.start import first_labels
 from lpjt.parameters import VIEWS
 from lpjt.selection.choice import ViewFacts, weigh_candidates
+from lpjt.selection.scaling import Scalings
 from problems import masked
 from trials import X_TARGET, Y_TARGET, X, Y, calls_of_iterate, opened, plan_for
+
+#: A labelling of the 36 target rows.
+HARD = np.eye(3)[np.arange(36) % 3]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +86,7 @@ def test_both_rounds_are_weighed_on_the_same_ground(tried):
 
 
 def test_finalists_give_the_consensus_their_distributions(monkeypatch):
-    def soft(problem, plan, domains, shared=None):
+    def soft(problem, plan, domains, start=None, shared=None):
         return np.tile([0.5, 0.3, 0.2], (sum(d.X.shape[0] for d in domains.targets), 1))
 
     monkeypatch.setattr("lpjt.fitting.candidates.iterate", soft)
@@ -95,14 +102,37 @@ def test_finalists_give_the_consensus_their_distributions(monkeypatch):
     assert_allclose(trial.lesson.values, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize(("max_iter", "rounds"), [(20, (2, 5)), (4, (2, 4)), (1, (1, 1))])
-def test_rounds_have_few_iterations(monkeypatch, max_iter, rounds):
-    first, second = calls_of_iterate(monkeypatch)
+@pytest.mark.parametrize(("max_iter", "n_first", "n_second"), [(20, 30, 5), (4, 30, 4), (1, 10, 1)])
+def test_rounds_have_few_iterations(monkeypatch, max_iter, n_first, n_second):
+    """In the first round ten projections that class masses share, and then one for each mass."""
+    solved, solve, plans = [], projection.solve_projection, []
+    monkeypatch.setattr(projection, "solve_projection", lambda *a, **k: solved.append(1) or solve(*a, **k))
+    monkeypatch.setattr(candidates, "iterate", lambda problem, plan, *rest, **named: plans.append(plan) or HARD)
     domains = opened()
     try_candidates(domains, plan_for(domains, max_iter=max_iter))
-    assert {plan.max_iter for _, plan in first} == {rounds[0]}
-    assert {plan.max_iter for _, plan in second} == {rounds[1]}
-    assert (len(first), len(second)) == (20, 4)
+    assert len(solved) == n_first
+    assert [plan.max_iter for plan in plans] == [n_second] * 4
+
+
+def test_class_masses_share_the_first_labels_and_the_first_projection(monkeypatch):
+    """The labels of each mass are those of its own iterations from the labels that all begin with."""
+    domains = opened()
+    plan = replace(make_small(plan_for(domains), 2), kernels=(Kernel("linear"),))
+    found = views.label_view(domains, plan, "source", Scalings(domains))
+    free = replace(plan, classifier=with_masses(plan.classifier, "free"))
+    start, _ = first_labels(found.plain, (6, 6), free)
+    for setting, labels in zip(found.settings, found.labellings, strict=True):
+        if setting.family == "adapted":
+            own = replace(plan, kernel=setting.kernel, classifier=with_masses(plan.classifier, setting.masses))
+            assert_array_equal(views.iterate(found.plain, own, domains, start).argmax(axis=1), labels)
+
+
+def test_finalists_begin_with_labels_of_their_own_view(monkeypatch):
+    starts = []
+    monkeypatch.setattr(candidates, "iterate", lambda *args, **named: starts.append((args[3:], named)) or HARD)
+    domains = opened()
+    try_candidates(domains, plan_for(domains))
+    assert [(rest, named.get("start")) for rest, named in starts] == [((), None)] * 4
 
 
 @pytest.mark.parametrize(("given", "rank"), [(None, 5), (3, 3), (6, 5), ("auto", 5)])

@@ -18,9 +18,9 @@ def held_of(name, monkeypatch=None, seen=None):
     if seen is not None:
         iterate = views.iterate
 
-        def record(problem, plan, domains, shared):
+        def record(problem, plan, domains, *start_and_shared):
             seen.append((problem, np.concatenate([d.y for d in domains.targets])))
-            return iterate(problem, plan, domains, shared)
+            return iterate(problem, plan, domains, *start_and_shared)
 
         monkeypatch.setattr(views, "iterate", record)
     return domains, found, hold_out(domains, plan, found)

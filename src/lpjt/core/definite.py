@@ -29,7 +29,7 @@ SINGLE_TOLERANCE, SINGLE_LEAST = 1e-4, 1e-20
 
 #: Small systems are factorised, which is quicker than conjugate gradients: up to this many unknowns, and more if there
 #: are many columns, as long as the square of the unknowns is at most this many times the number of columns.
-DIRECT_UP_TO, DIRECT_PER_COLUMN = 500, 5000
+DIRECT_UP_TO, DIRECT_PER_COLUMN = 400, 2000
 
 
 def is_shared(n_rows: int, n_columns: int) -> bool:

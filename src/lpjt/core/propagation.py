@@ -11,7 +11,7 @@ from lpjt.core.definite import solve_definite
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
 
 #: Up to this many entries a dense graph takes less time than a sparse one, whose every operation checks its indices.
-DENSE_ENTRIES = 2**19
+DENSE_ENTRIES = 2**16
 
 #: A graph: symmetric weights, or the weights of the edges from some rows to others.
 Graph: TypeAlias = sparse.csr_array | Array

@@ -145,7 +145,10 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
 
 
 def _label_again(finalists: Sequence[Setting], samples: Samples, plan: Plan, views: Sequence[View]) -> list[Array]:
-    """Distributions of the target rows of the second round, (n, n_classes), by each finalist."""
+    """Distributions of the target rows of the second round, (n, n_classes), by each finalist.
+
+    Each begins with labels of its own view: finalists that begin with the consensus agree, right or wrong.
+    """
     small = make_small(plan, SECOND_ITERATIONS)
     known: dict[Any, tuple[Problem, Workspace]] = {}
     if all(rows is None for rows in samples.within):
@@ -160,10 +163,10 @@ def _label_again(finalists: Sequence[Setting], samples: Samples, plan: Plan, vie
     def label(job: tuple[Setting, int]) -> Array:
         kernel = job[0].kernel or plan.kernel
         own = replace(small, kernel=kernel, random_state=np.random.RandomState(job[1]))
-        if (job[0].view, kernel) in known:
-            problem, shared = known[job[0].view, kernel]
-            return iterate(problem, own, samples.more, shared)
-        return iterate(make_problem(samples.more, own, job[0].view, scalings), own, samples.more)
+        problem, shared = known.get((job[0].view, kernel), (None, None))
+        if problem is None:
+            problem = make_problem(samples.more, own, job[0].view, scalings)
+        return iterate(problem, own, samples.more, shared=shared)
 
     return map_threads(label, list(zip(finalists, seeds, strict=True)))
 

@@ -98,26 +98,61 @@ def label_problems(view: View, domains: Domains, plan: Plan) -> View:
 
 
 def _add_candidates(found: View, domains: Domains, plan: Plan) -> None:
-    """Add the candidates that do not adapt, and one that does for each kernel and class mass of the plan."""
+    """Add the candidates that do not adapt, and one that does for each kernel and class mass of the plan.
+
+    Those that adapt begin with the same labels, found in linear coordinates.
+    """
     _add_unadapted(found, found.plain, domains)
-    for kernel, problem in found.problems.items():
-        for masses in plan.masses:
-            rule = with_masses(plan.classifier, masses, plan.proportions)
-            try:
-                own = replace(plan, kernel=kernel, classifier=rule)
-                labels = iterate(problem, own, domains, found.shared[kernel]).argmax(axis=1)
-            except (ValueError, np.linalg.LinAlgError) as error:  # a bandwidth for other scales, for example
-                found.errors.append(error)
-            else:
-                found.add(Setting("adapted", found.name, masses, kernel), [labels])
+    if not plan.masses:
+        return
+    masses = plan.masses[0] if len(plan.masses) == 1 else "free"
+    rule = with_masses(plan.classifier, masses, plan.proportions)
+    start, _ = first_labels(found.plain, _widths(domains), replace(plan, classifier=rule))
+    for kernel in found.problems:
+        try:
+            labellings = _label_by_masses(found, kernel, domains, plan, start)
+        except (ValueError, np.linalg.LinAlgError) as error:  # a bandwidth for other scales, for example
+            found.errors.append(error)
+            continue
+        for masses, labels in zip(plan.masses, labellings, strict=True):
+            found.add(Setting("adapted", found.name, masses, kernel), [labels])
 
 
-def iterate(problem: Problem, plan: Plan, domains: Domains, shared: Workspace | None = None) -> Array:
+def _label_by_masses(found: View, kernel: Kernel, domains: Domains, plan: Plan, start: Sequence[Array]) -> list[Codes]:
+    """Labels of the rows of all targets by each of the plan's class masses.
+
+    The first projection depends on the first labels alone: the masses share it, which saves a quarter of the time.
+    """
+    problem, shared, settings = found.problems[kernel], found.shared[kernel], settings_of(plan, domains)
+    rules = [with_masses(plan.classifier, masses, plan.proportions) for masses in plan.masses]
+    classify = on_domains(rules[0], problem, settings.search)
+    first = next(alternation.alternate(problem, settings, classify, start, max_iter=1, shared=shared, measured=False))
+    answers = []
+    for i, rule in enumerate(rules):
+        F: Sequence[Array] = first.distributions
+        if i:
+            F = on_domains(rule, problem, settings.search)(first.embeddings, problem.labels, first.weights)
+        if plan.max_iter > 1:
+            own = replace(plan, kernel=kernel, classifier=rule, max_iter=plan.max_iter - 1)
+            F = [iterate(problem, own, domains, F, shared)]
+        answers.append(np.vstack(F).argmax(axis=1))
+    return answers
+
+
+def iterate(
+    problem: Problem,
+    plan: Plan,
+    domains: Domains,
+    start: Sequence[Array] | None = None,
+    shared: Workspace | None = None,
+) -> Array:
     """Distributions of the rows of all targets, (n, n_classes), after the plan's iterations of Algorithm 1.
 
-    `shared` is what `prepare` found for the problem with `settings_of` the plan, if already computed.
+    `start` are the first distributions of each target, by default those of `first_labels`; `shared` is what `prepare`
+    found for the problem with `settings_of` the plan, if already computed.
     """
-    start, _ = first_labels(problem, _widths(domains), plan)
+    if start is None:
+        start, _ = first_labels(problem, _widths(domains), plan)
     settings = settings_of(plan, domains)
     classify = on_domains(plan.classifier, problem, settings.search)
     state = None
