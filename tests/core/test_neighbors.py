@@ -147,12 +147,21 @@ def test_recall_on_full_mnist():
     assert recall(near.indices[asked], exact(X, asked, 15)) >= 0.95
 
 
-@pytest.mark.parametrize("k", [1, 3, 15])
-@pytest.mark.parametrize("width", [1, 15, 16, 59, 121, 1003])
-def test_the_smallest_of_rows(width, k):
-    rng = np.random.default_rng(width)
-    for values in (rng.normal(size=(7, width)), rng.integers(0, 5, size=(7, width)).astype(np.float32)):
-        places, smallest = neighbors._smallest_of_rows(values.copy(), k)
-        assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
-        assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
-        assert all(len(set(row)) == len(row) for row in places)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("width", "k"), [(3, 5), (40, 1), (40, 9), (200, 15), (700, 5), (700, 64), (4096, 15)])
+@pytest.mark.parametrize("kind", ["spread", "ties", "equal", "sorted", "infinite"])
+def test_smallest_of_rows_are_those_of_a_sort(dtype, width, k, kind):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(30, width)).astype(dtype)
+    if kind == "ties":
+        values = np.round(values)
+    elif kind == "equal":
+        values[:] = 2
+    elif kind == "sorted":  # the smallest are all in the first columns, so in different groups
+        values.sort(axis=1)
+    elif kind == "infinite":  # as the distance of a row to itself is
+        values[np.arange(30), rng.integers(0, width, 30)] = np.inf
+    places, smallest = neighbors._smallest_of_rows(values, k)
+    assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
+    assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
+    assert all(len(set(row)) == len(row) for row in places.tolist())
