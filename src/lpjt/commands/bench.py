@@ -18,9 +18,10 @@ from lpjt.study.robust.measure import measure_task
 from lpjt.study.robust.sheets import families_sheet, goals_sheet, kinds_sheet, worst_sheet
 from lpjt.study.runner import run_jobs
 from lpjt.study.speed import plans, run
+from lpjt.study.speed.loss import memory_fault, work_faults, work_sheet
 from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, SEARCH_ROWS, Plan
 from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
-from lpjt.study.speed.sheets import exponent, quick_sheet
+from lpjt.study.speed.sheets import quick_sheet
 from lpjt.study.store import Store
 
 bench_app = typer.Typer(
@@ -29,9 +30,6 @@ bench_app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-#: Memory that grows with a higher power of the rows is taken to grow with their square.
-MEMORY_EXPONENT = 1.5
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep what is stored of this bench and not measured now.")]
@@ -127,22 +125,30 @@ def search(
 @bench_app.command()
 def quick(
     rows: Annotated[str | None, typer.Option(help=_rows_help(QUICK_ROWS))] = None,
-    store: Annotated[bool, typer.Option("--store", help="Store the ratios, for later runs to compare with.")] = False,
+    store: Annotated[bool, typer.Option("--store", help="Store this record, for later runs to compare with.")] = False,
     output: Output = DIRECTORY,
 ) -> None:
-    """Ratios of a few small sizes beside the stored ones; exit with 1 where memory grows with the rows' square."""
+    """Counted work and ratios of small sizes beside those stored; exit with 1 on 30 % more work, never on time.
+
+    Memory that grows with the square of the rows also ends with 1. With --store more work is accepted.
+    """
     screen = bench_console()
     with one_line_errors():
         plan = plans.plan_quick(parse_rows(rows) or QUICK_ROWS)
         stored = read_result(plan.bench, open_store(output))
         with tempfile.TemporaryDirectory() as nowhere:
             result = _measure(screen, plan, open_store(output if store else Path(nowhere)))
-        screen.print(quick_sheet(result, stored).to_rich())
+        for sheet in (quick_sheet(result, stored), work_sheet(result, stored)):
+            screen.print(sheet.to_rich())
         if store:
             screen.print(f"Written: {output}", soft_wrap=True)
-        fault = memory_fault(result)
-    if fault:
+        elif stored is None:
+            screen.print(f"{output} has no record to compare with; --store writes one.", soft_wrap=True)
+        faults = [fault] if (fault := memory_fault(result)) else []
+        faults += [] if store else work_faults(result, stored)
+    for fault in faults:
         print(f"lpjt: {fault}", file=sys.stderr)
+    if faults:
         raise typer.Exit(1)
 
 
@@ -205,19 +211,6 @@ def report(
         screen.print(performance.goals_sheet(results).to_rich())
         for path in written:
             screen.print(f"Written: {path}", soft_wrap=True)
-
-
-def memory_fault(result: Result) -> str | None:
-    """What is wrong with the memory of a quick run; None where it is in order. Time is never at fault."""
-    failed = [record for record in result["records"] if record["status"] != "ok"]
-    if failed:
-        return f"{failed[0]['label']}: {failed[0]['status']}. {failed[0]['message']}"
-    sizes = sorted(record["size"] for record in result["records"])
-    # The smallest sizes have memory that does not grow at all, and would hide what does.
-    slope = exponent(result, "peak_bytes", sizes[len(sizes) // 4])
-    if slope is not None and slope > MEMORY_EXPONENT:
-        return f"Peak memory grows with the rows to the power {slope:.2f}, above {MEMORY_EXPONENT}: an n x n matrix?"
-    return None
 
 
 def parse_rows(text: str | None) -> tuple[int, ...] | None:

@@ -46,7 +46,7 @@ $ lpjt bench peers     # beside skada, POT, a primal JDA and a dense transcripti
 $ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data of LPJT_DATA
 $ lpjt bench sample    # learning on a sample against iterating on every row
 $ lpjt bench search    # a search among thirty settings, in whole fits
-$ lpjt bench quick     # a minute: ratios beside the stored ones; fails on memory that grows with the rows' square
+$ lpjt bench quick     # a minute: counted work and ratios beside those stored; fails on 30 % more work
 $ lpjt bench report --force # this page, from what is stored
 ```
 """

@@ -80,8 +80,8 @@ def plan_growth(rows: Sequence[int] = GROWTH_ROWS, *, quick: bool = False, timeo
 
 
 def plan_quick(rows: Sequence[int] = QUICK_ROWS) -> Plan:
-    """The few small sizes that continuous integration looks at."""
-    return _plan("quick", [_made("LPJT", n, **_limits(None)) for n in rows], TEN_ITERATIONS)
+    """The few small sizes that continuous integration looks at; their work is counted."""
+    return _plan("quick", [_made("LPJT, counted", n, **_limits(None)) for n in rows], TEN_ITERATIONS)
 
 
 def plan_visda(scale: float = 1.0, *, timeout: float | None = None) -> Plan:
