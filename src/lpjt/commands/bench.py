@@ -11,6 +11,7 @@ from rich.console import Console
 
 from lpjt.commands._bench_screen import Force, bench_console, check_page, tasks_at_hand, watched, write_pages
 from lpjt.commands.bench_ask import ask
+from lpjt.commands.bench_profile import profile
 from lpjt.commands.output import one_line_errors
 from lpjt.study.pages import performance, robustness
 from lpjt.study.robust import tasks as suite
@@ -192,6 +193,7 @@ def robust(
 
 
 bench_app.command()(ask)
+bench_app.command()(profile)
 
 
 @bench_app.command()

@@ -47,6 +47,7 @@ $ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data o
 $ lpjt bench sample    # learning on a sample against iterating on every row
 $ lpjt bench search    # a search among thirty settings, in whole fits
 $ lpjt bench quick     # a minute: counted work and ratios beside those stored; fails on 30 % more work
+$ lpjt bench profile -o fit.svg # where the time of one fit goes: by stage, by function, and as a flame graph
 $ lpjt bench report --force # this page, from what is stored
 ```
 """
