@@ -12,6 +12,7 @@ pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 from ask_rows import make_ask_row
 from lpjt.study.asking import tasks as asking
 from lpjt.study.robust import tasks as suite
+from lpjt.study.speed.profile import Profile
 from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 from options import Cases, CommandLine, all_options
 from robust_rows import make_row
@@ -24,6 +25,7 @@ RUN_SUITE = "lpjt.commands.bench.run_jobs"
 RUN_ASKING = "lpjt.commands.bench_ask.run_jobs"
 FAMILIES, WHY_MISSING = "lpjt.study.robust.tasks.FAMILIES", "lpjt.study.robust.tasks.why_missing"
 CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
+PROFILE = "lpjt.commands.bench_profile.profile_fit"
 LOCATE, LOAD_PROBLEM = "lpjt.datasets.locate", "lpjt.datasets.load_problem"
 CHECK_FILES = "lpjt.commands.reproduce.check"
 
@@ -38,8 +40,10 @@ class StudyCommandLine(CommandLine):
 
     def __init__(self, folder, monkeypatch):
         super().__init__(folder, monkeypatch)
-        for name in (LOCATE, LOAD_PROBLEM, CHECK_FILES, CHECK_PEERS):
+        for name in (LOCATE, LOAD_PROBLEM, CHECK_FILES):
             monkeypatch.setattr(name, lambda *_: [])
+        monkeypatch.setattr(CHECK_PEERS, list)
+        monkeypatch.setattr(PROFILE, self._profile)
         monkeypatch.setattr(RUN_JOBS, self._run_jobs)
         monkeypatch.setattr(MAKE_FIGURE, self._make_figure)
         monkeypatch.setattr(RUN_TASKS, self._run_tasks)
@@ -96,6 +100,10 @@ class StudyCommandLine(CommandLine):
         self.tasks = list(tasks)
         for task in self.tasks:
             store.append(task.row_without_result(status="failed", message="not run here"))
+
+    def _profile(self, data, *, n_threads):
+        self.data, self.options = data, {"threads": n_threads}
+        return Profile(1.0, {"labels": 0.5}, {(("lpjt/x.py", 1, "f"),): 1.0}, {})
 
     def _run_suite(self, jobs, store, *, run, on_event, **options):
         self.jobs, self.options = jobs, options
@@ -303,6 +311,49 @@ def keep(lpjt, command):
         assert f"{rows:,} rows" in stored
         assert ("2,000 rows" in stored) == (rows == 2000 or kept)
         assert ("1,000 rows" in stored) == (rows == 1000)
+
+
+@CASES.prove("bench peers", "--methods")
+def peers_methods(lpjt, command):
+    for names in (["LPJT"], ["LPJT", "linear SVM, unadapted"]):
+        lpjt("bench", command, "--rows", 1000, "--methods", ";".join(names))
+        assert [task.method for task in lpjt.tasks] == names
+
+
+@CASES.prove("bench profile", "--rows")
+@CASES.prove("bench profile", "--width")
+@CASES.prove("bench profile", "--classes")
+def profile_size(lpjt, command):
+    for rows, width, classes in ((200, 20, 4), (300, 30, 5)):
+        lpjt("bench", command, "--rows", rows, "--width", width, "--classes", classes)
+        assert lpjt.data == {
+            "source": (rows // classes,) * classes,
+            "target": (rows // classes,) * classes,
+            "width": width,
+        }
+
+
+@CASES.prove("bench profile", "--pair")
+@CASES.prove("bench profile", "--threads")
+def profile_pair(lpjt, command):
+    for name, threads in (("05 to 07", 1), ("07 to 05", 2)):
+        lpjt("bench", command, "--pair", f"pie:{name}", "--threads", threads)
+        assert lpjt.data == {"table": "pie", "pair": name}
+        assert lpjt.options == {"threads": threads}
+
+
+@CASES.prove("bench profile", "--output")
+@CASES.prove("bench profile", "--force")
+def profile_output(lpjt, command):
+    lpjt("bench", command, "-o", "a.svg")
+    assert "<svg" in lpjt.read("a.svg")
+    (lpjt.folder / "a.svg").write_text("mine")
+    assert "a.svg exists" in lpjt("bench", command, "-o", "a.svg", code=2).stderr
+    assert lpjt.read("a.svg") == "mine"
+    lpjt("bench", command, "--output", "a.svg", "--force")
+    assert "<svg" in lpjt.read("a.svg")
+    lpjt("bench", command, "--output", "b.svg", "--force")
+    assert "<svg" in lpjt.read("b.svg")
 
 
 @CASES.prove("bench visda", "--scale")

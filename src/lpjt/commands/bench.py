@@ -79,12 +79,15 @@ def peers(
     timeout: Annotated[
         float, typer.Option(help="Seconds per run; the dense transcription has twelve times as many.")
     ] = 600,
+    methods: Annotated[str | None, typer.Option(help="Names of methods, with semicolons between; else all.")] = None,
     output: Output = DIRECTORY,
     keep: Keep = False,
 ) -> None:
-    """LPJT beside skada, POT, a primal JDA and a dense transcription of the paper, until each fails."""
+    """LPJT beside other libraries, simple alternatives and a dense transcription of the paper, until each fails."""
     with one_line_errors():
-        _run(lambda: plans.plan_peers(parse_rows(rows) or PEER_ROWS, timeout=timeout), output, keep=keep)
+        names = None if methods is None else [name.strip() for name in methods.split(";")]
+        sizes = parse_rows(rows) or PEER_ROWS
+        _run(lambda: plans.plan_peers(sizes, timeout=timeout, methods=names), output, keep=keep)
 
 
 @bench_app.command()

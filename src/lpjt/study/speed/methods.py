@@ -2,33 +2,16 @@
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from lpjt.study.settings import AS_TRANSCRIBED, ITERATIONS, TIMED, UNTIL_STEADY, make_search, make_variant
+from lpjt.study.speed.instead import INSTEAD
+from lpjt.study.speed.timed import Fitted, TimedMethod
 from lpjt.study.speed.work import counted_work
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
-    """Labels of the target rows, and what else there is to tell."""
-
-    labels: np.ndarray
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TimedMethod:
-    """A way to label a target: ``fit(X, y, X_target, parameters)`` gives `Fitted`."""
-
-    name: str
-    fit: Callable[..., Fitted]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()  # modules of other libraries
 
 
 def fit_lpjt(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
@@ -153,6 +136,7 @@ _ALL = [
     _skada("skada OT", "OTMapping"),
     TimedMethod("POT EMD", fit_pot, {"estimator": "EMDTransport"}, ("ot",)),
     TimedMethod("POT Sinkhorn, classes", fit_pot, {"estimator": "SinkhornLpl1Transport", "norm": "median"}, ("ot",)),
+    *INSTEAD,
 ]
 
 METHODS: dict[str, TimedMethod] = {method.name: method for method in _ALL}
@@ -160,17 +144,24 @@ METHODS: dict[str, TimedMethod] = {method.name: method for method in _ALL}
 #: Measured side by side by ``lpjt bench peers``, what it is about first.
 PEERS: tuple[str, ...] = tuple(name for name in METHODS if name not in ("LPJTSearch", "LPJT, counted"))
 
-_PACKAGES = {"ot": "POT"}
+_PACKAGES = {"ot": "POT", "umap": "umap-learn", "adapt.feature_based": "adapt"}
 
 
-def check_installed(names: Iterable[str]) -> None:
-    """Raise an ImportError that names every library missing for these methods, and the remedy."""
-    needed = dict.fromkeys(module for name in names for module in METHODS[name].needs)
-    missing = []
-    for module in needed:
+def check_installed(names: Iterable[str]) -> list[str]:
+    """The methods whose libraries are here; an ImportError names missing ones that are not optional, and the remedy."""
+    wanted = [METHODS[name] for name in names]
+    missing = {method.name: _missing(method) for method in wanted}
+    needed = dict.fromkeys(package for method in wanted if not method.optional for package in missing[method.name])
+    if needed:
+        raise ImportError(f"{', '.join(needed)} needed for the peers. Install with `pip install 'lpjt[bench]'`.")
+    return [method.name for method in wanted if not missing[method.name]]
+
+
+def _missing(method: TimedMethod) -> list[str]:
+    found = []
+    for module in method.needs:
         try:
             importlib.import_module(module)
         except ImportError:
-            missing.append(f"`{_PACKAGES.get(module, module)}`")
-    if missing:
-        raise ImportError(f"{', '.join(missing)} needed for the peers. Install with `pip install 'lpjt[bench]'`.")
+            found.append(f"`{_PACKAGES.get(module, module)}`")
+    return found

@@ -21,7 +21,19 @@ BENCHES = ("growth", "visda", "pie", "peers", "neighbors", "sample", "search", "
 Record = dict[str, Any]  # label, method, size, status, message, seconds, then figures and what they hold for
 Result = dict[str, Any]  # bench, note, records
 
-_LIBRARIES = ("lpjt", "numpy", "scipy", "scikit-learn", "faiss-cpu", "skada", "POT", "piqp")
+_LIBRARIES = (
+    "lpjt",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "faiss-cpu",
+    "skada",
+    "POT",
+    "piqp",
+    "umap-learn",
+    "adapt",
+    "kalelinear",
+)
 _OWN_COLUMNS = ("status", "message", "seconds")
 
 
