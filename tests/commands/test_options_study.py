@@ -12,6 +12,7 @@ pytest.importorskip("pyarrow", reason="stored rows need pyarrow")
 from ask_rows import make_ask_row
 from lpjt.study.asking import tasks as asking
 from lpjt.study.robust import tasks as suite
+from lpjt.study.speed.profile import Profile
 from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 from options import Cases, CommandLine, all_options
 from robust_rows import make_row
@@ -24,6 +25,7 @@ RUN_SUITE = "lpjt.commands.bench.run_jobs"
 RUN_ASKING = "lpjt.commands.bench_ask.run_jobs"
 FAMILIES, WHY_MISSING = "lpjt.study.robust.tasks.FAMILIES", "lpjt.study.robust.tasks.why_missing"
 CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
+PROFILE = "lpjt.commands.bench_profile.profile_fit"
 LOCATE, LOAD_PROBLEM = "lpjt.datasets.locate", "lpjt.datasets.load_problem"
 CHECK_FILES = "lpjt.commands.reproduce.check"
 
@@ -38,8 +40,10 @@ class StudyCommandLine(CommandLine):
 
     def __init__(self, folder, monkeypatch):
         super().__init__(folder, monkeypatch)
-        for name in (LOCATE, LOAD_PROBLEM, CHECK_FILES, CHECK_PEERS):
+        for name in (LOCATE, LOAD_PROBLEM, CHECK_FILES):
             monkeypatch.setattr(name, lambda *_: [])
+        monkeypatch.setattr(CHECK_PEERS, list)
+        monkeypatch.setattr(PROFILE, self._profile)
         monkeypatch.setattr(RUN_JOBS, self._run_jobs)
         monkeypatch.setattr(MAKE_FIGURE, self._make_figure)
         monkeypatch.setattr(RUN_TASKS, self._run_tasks)
@@ -96,6 +100,10 @@ class StudyCommandLine(CommandLine):
         self.tasks = list(tasks)
         for task in self.tasks:
             store.append(task.row_without_result(status="failed", message="not run here"))
+
+    def _profile(self, data, *, n_threads):
+        self.data, self.options = data, {"threads": n_threads}
+        return Profile(1.0, {"labels": 0.5}, {(("lpjt/x.py", 1, "f"),): 1.0}, {})
 
     def _run_suite(self, jobs, store, *, run, on_event, **options):
         self.jobs, self.options = jobs, options
@@ -232,6 +240,7 @@ def show(lpjt):
 @CASES.prove("bench growth", "--rows")
 @CASES.prove("bench sample", "--rows")
 @CASES.prove("bench search", "--rows")
+@CASES.prove("bench floor", "--rows")
 @CASES.prove("bench peers", "--rows")
 def rows(lpjt, command):
     for text, numbers in (("2000", [2000]), ("4000,1000", [1000, 4000])):
@@ -257,6 +266,7 @@ def growth_quick(lpjt, command):
 @CASES.prove("bench growth", "--timeout")
 @CASES.prove("bench sample", "--timeout")
 @CASES.prove("bench search", "--timeout")
+@CASES.prove("bench floor", "--timeout")
 @CASES.prove("bench visda", "--timeout")
 def bench_timeout(lpjt, command):
     for more, seconds in (([], None), (["--timeout", 2.5], 2.5)):
@@ -285,6 +295,47 @@ def bench_output(lpjt, command):
         assert sorted(lpjt.stored(folder, command)) == sorted(task.label for task in lpjt.tasks)
 
 
+@CASES.prove("bench small", "--output")
+@CASES.prove("bench floor", "--output")
+@CASES.prove("bench predict", "--output")
+@CASES.prove("bench disk", "--output")
+def more_output(lpjt, command):
+    more = ["--gigabytes", 0.01] if command == "disk" else []
+    for folder in ("mine", "ours"):
+        lpjt("bench", command, *more, "-o", folder)
+        assert sorted(lpjt.stored(folder, command)) == sorted(task.label for task in lpjt.tasks)
+
+
+@CASES.prove("bench disk", "--gigabytes")
+@CASES.prove("bench disk", "--memory")
+@CASES.prove("bench disk", "--kinds")
+@CASES.prove("bench disk", "--folder")
+def disk_options(lpjt, command):
+    for size, memory, kinds in ((0.02, "1GB", "memmap"), (0.04, "3GB", "hdf5,zarr")):
+        folder = lpjt.folder / memory
+        folder.mkdir()
+        given = ("--gigabytes", size, "--memory", memory, "--kinds", kinds, "--folder", folder)
+        lpjt("bench", command, *given)
+        assert [task.data["kind"] for task in lpjt.tasks] == kinds.split(",")
+        data = lpjt.tasks[0].data
+        assert (data["memory_limit"], data["folder"]) == (memory, str(folder))
+        assert 2 * 4 * data["rows"] * data["width"] == pytest.approx(size * 1e9, rel=0.01)
+
+
+@CASES.prove("bench disk", "--keep")
+def disk_keep(lpjt, command):
+    for size, more, kept in ((0.01, [], 1), (0.02, [], 1), (0.03, ["--keep"], 2)):
+        lpjt("bench", command, "--gigabytes", size, "-o", "results", *more)
+        assert len(lpjt.stored("results", command)) == kept
+
+
+@CASES.prove("bench predict", "--new")
+def predict_new(lpjt, command):
+    for number in (200, 300):
+        lpjt("bench", command, "--new", number)
+        assert lpjt.tasks[0].data["new"] == number
+
+
 @CASES.prove("bench quick", "--output")
 def quick_output(lpjt, command):
     for folder in ("mine", "ours"):
@@ -295,6 +346,7 @@ def quick_output(lpjt, command):
 @CASES.prove("bench growth", "--keep")
 @CASES.prove("bench sample", "--keep")
 @CASES.prove("bench search", "--keep")
+@CASES.prove("bench floor", "--keep")
 @CASES.prove("bench peers", "--keep")
 def keep(lpjt, command):
     for rows, more, kept in ((1000, [], False), (2000, [], False), (4000, ["--keep"], True)):
@@ -303,6 +355,49 @@ def keep(lpjt, command):
         assert f"{rows:,} rows" in stored
         assert ("2,000 rows" in stored) == (rows == 2000 or kept)
         assert ("1,000 rows" in stored) == (rows == 1000)
+
+
+@CASES.prove("bench peers", "--methods")
+def peers_methods(lpjt, command):
+    for names in (["LPJT"], ["LPJT", "linear SVM, unadapted"]):
+        lpjt("bench", command, "--rows", 1000, "--methods", ";".join(names))
+        assert [task.method for task in lpjt.tasks] == names
+
+
+@CASES.prove("bench profile", "--rows")
+@CASES.prove("bench profile", "--width")
+@CASES.prove("bench profile", "--classes")
+def profile_size(lpjt, command):
+    for rows, width, classes in ((200, 20, 4), (300, 30, 5)):
+        lpjt("bench", command, "--rows", rows, "--width", width, "--classes", classes)
+        assert lpjt.data == {
+            "source": (rows // classes,) * classes,
+            "target": (rows // classes,) * classes,
+            "width": width,
+        }
+
+
+@CASES.prove("bench profile", "--pair")
+@CASES.prove("bench profile", "--threads")
+def profile_pair(lpjt, command):
+    for name, threads in (("05 to 07", 1), ("07 to 05", 2)):
+        lpjt("bench", command, "--pair", f"pie:{name}", "--threads", threads)
+        assert lpjt.data == {"table": "pie", "pair": name}
+        assert lpjt.options == {"threads": threads}
+
+
+@CASES.prove("bench profile", "--output")
+@CASES.prove("bench profile", "--force")
+def profile_output(lpjt, command):
+    lpjt("bench", command, "-o", "a.svg")
+    assert "<svg" in lpjt.read("a.svg")
+    (lpjt.folder / "a.svg").write_text("mine")
+    assert "a.svg exists" in lpjt("bench", command, "-o", "a.svg", code=2).stderr
+    assert lpjt.read("a.svg") == "mine"
+    lpjt("bench", command, "--output", "a.svg", "--force")
+    assert "<svg" in lpjt.read("a.svg")
+    lpjt("bench", command, "--output", "b.svg", "--force")
+    assert "<svg" in lpjt.read("b.svg")
 
 
 @CASES.prove("bench visda", "--scale")

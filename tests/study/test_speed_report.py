@@ -2,41 +2,11 @@
 
 import pytest
 
-from lpjt.commands import bench
 from lpjt.study.pages import performance
-from lpjt.study.speed import goals, methods, plans, sheets
+from lpjt.study.speed import goals, loss, methods, plans, sheets
 from lpjt.study.speed.data import open_pair
-from lpjt.study.speed.results import BENCHES, Measurement, open_store, read_result
-
-pytest.importorskip("typer", reason="the command line is an extra")
-from typer.testing import CliRunner
-
-from lpjt.cli import build_app
-
-
-def fit_record(label="", method="LPJT", size=0, **more):
-    record = {
-        "label": label, "method": method, "size": size, "status": "ok", "message": "", "n_source": size,
-        "n_target": size, "width": 256, "n_classes": 10, "dtype": "float32", "input_bytes": 2048 * size,
-        "pass_seconds": 0.5, "seconds": 5.0, "passes": 10.0, "peak_bytes": 1000 * size, "peak_share": 0.25,
-        "accuracy": 87.65, "unadapted_accuracy": 65.4, "n_iter": 10, "adapted": True,
-        "stages": {"objective": 2.0, "labels": 1.0},
-    }  # fmt: skip
-    return record | more
-
-
-def result_of(name, records):
-    return {"bench": name, "note": "A note.", "records": records}
-
-
-def write_result(result, directory):
-    """Store the records of a result, as if measured."""
-    store = open_store(directory)
-    for place, record in enumerate(result["records"]):
-        names = {"label": record["label"], "method": record["method"], "size": record["size"]}
-        task = Measurement(**names, data={}, bench=result["bench"], place=place, note=result["note"])
-        store.append(task.row({name: value for name, value in record.items() if name not in names}))
-    return store
+from lpjt.study.speed.results import BENCHES, open_store, read_result
+from speed_records import failure, finding, fit_record, pretend, result_of, run, write_result
 
 
 def growth_of(sizes, time_power=1.0, memory_power=1.0):
@@ -47,29 +17,6 @@ def growth_of(sizes, time_power=1.0, memory_power=1.0):
             for n in sizes
         ],
     )
-
-
-def failure(label, status, **more):
-    return {"label": label, "method": "LPJT", "size": 0, "status": status, "message": "why", "seconds": None, **more}
-
-
-def finding(what, **results):
-    (goal,) = [goal for goal in goals.GOALS if what in goal.what]
-    return goal.read(results)
-
-
-def run(*arguments):
-    return CliRunner().invoke(build_app(), ["bench", *map(str, arguments)])
-
-
-def pretend(monkeypatch, records):
-    """Let a bench come out with these records."""
-
-    def run_tasks(tasks, store, **_):
-        for task, record in zip(tasks, records, strict=True):
-            store.append(task.row({name: record[name] for name in record if name not in ("label", "method", "size")}))
-
-    monkeypatch.setattr("lpjt.study.speed.run.run_tasks", run_tasks)
 
 
 def test_exponents_are_slopes_of_logarithms():
@@ -245,7 +192,7 @@ def test_without_results_the_page_says_so(tmp_path):
     text = written[0].read_text(encoding="utf-8")
     assert len(written) == 1
     assert text.count("not measured yet") == len(goals.GOALS)
-    assert text.count("Not measured yet") == 7
+    assert text.count("Not measured yet") == 11
     assert "Nothing is measured yet." in text
 
 
@@ -259,7 +206,7 @@ def test_the_page_is_made_of_what_is_stored(tmp_path):
     result = run("report", "--stored", tmp_path, "--page", target)
     assert result.exit_code == 0, result.output
     text = target.read_text(encoding="utf-8")
-    assert "| at most 8, aim at 5 | 12.3 passes, 10 iterations | no |" in text
+    assert "| at most 8 | 5 | 12.3 passes, 10 iterations | no | `lpjt bench visda` |" in text
     assert "| time | 1.07 | 1.07 |" in text
     assert "| skada TCA | out of memory |" in text
     assert "- skada TCA: out of memory, why (500 rows)" in text
@@ -329,11 +276,11 @@ def test_a_bench_replaces_its_rows_or_keeps_those_that_it_does_not_measure(monke
 def test_a_fixed_cost_does_not_hide_a_square():
     sizes = (1000, 2000, 4000, 8000)
     records = [fit_record(size=n, peak_bytes=30 * 10**6 + 8 * n * n) for n in sizes]
-    assert "n x n" in bench.memory_fault({"records": records})
+    assert "n x n" in loss.memory_fault({"records": records})
     records = [fit_record(size=n, peak_bytes=30 * 10**6 + 3000 * n) for n in sizes]
-    assert bench.memory_fault({"records": records}) is None
+    assert loss.memory_fault({"records": records}) is None
     failed = [*records, failure("16,000 rows", "out of memory", size=16_000)]
-    assert "out of memory" in bench.memory_fault({"records": failed})
+    assert "out of memory" in loss.memory_fault({"records": failed})
 
 
 def test_the_quick_command_measures_and_stores(monkeypatch, tmp_path):

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lpjt.commands.bench import memory_fault
 from lpjt.study import meter
 from lpjt.study.runner import Event
 from lpjt.study.speed import run as speed_run
 from lpjt.study.speed.data import even_counts, make_pair
+from lpjt.study.speed.loss import memory_fault
 from lpjt.study.speed.methods import METHODS
 from lpjt.study.speed.results import Measurement, forget_others, open_store, read_result
 from lpjt.study.speed.run import run_tasks

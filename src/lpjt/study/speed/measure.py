@@ -42,7 +42,7 @@ def measure(task: Measurement) -> Record:
     method = METHODS[task.method]
     parameters = {**method.parameters, **task.parameters}
     warnings.simplefilter("ignore")
-    _fit_few_rows(method, parameters)
+    fit_few_rows(method, parameters)
     pair = open_pair(task.data)
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     rows = (pair.X_source, pair.X_target)
@@ -97,7 +97,7 @@ def _agreement(labels: np.ndarray, pair: DomainPair, method: TimedMethod) -> flo
     return 100 * float(np.mean(labels == np.asarray(other.labels)))
 
 
-def _fit_few_rows(method: TimedMethod, parameters: Mapping[str, Any]) -> None:
+def fit_few_rows(method: TimedMethod, parameters: Mapping[str, Any]) -> None:
     """Fit a few rows first: what is imported on the way is not part of the measurement."""
     few = even_counts(120, 3)
     pair = make_pair(source=few, target=few, width=64)

@@ -2,32 +2,16 @@
 
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from lpjt.study.settings import AS_TRANSCRIBED, ITERATIONS, TIMED, UNTIL_STEADY, make_search, make_variant
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
-    """Labels of the target rows, and what else there is to tell."""
-
-    labels: np.ndarray
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TimedMethod:
-    """A way to label a target: ``fit(X, y, X_target, parameters)`` gives `Fitted`."""
-
-    name: str
-    fit: Callable[..., Fitted]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()  # modules of other libraries
+from lpjt.study.speed.instead import INSTEAD
+from lpjt.study.speed.timed import Fitted, TimedMethod
+from lpjt.study.speed.work import counted_work
 
 
 def fit_lpjt(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
@@ -38,6 +22,13 @@ def fit_lpjt(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Map
     facts = {"n_iter": int(model.n_iter_), "adapted": bool(model.adapted_), "scaling": model.scaling_}
     stages = {name: float(seconds) for name, seconds in model.seconds_.items()}
     return Fitted(model.transduction_, {**facts, "searches": len(searches), "stages": stages})
+
+
+def fit_counted(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """LPJT, with the operations of its fit: see `lpjt.study.speed.work`."""
+    with counted_work() as work:
+        fitted = fit_lpjt(X, y, X_target, parameters)
+    return Fitted(fitted.labels, {**fitted.facts, "work": work.counts()})
 
 
 def fit_search(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
@@ -89,6 +80,24 @@ def fit_own_jda(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: 
     return Fitted(model.transduction_, {"n_iter": int(model.n_iter_)})
 
 
+def fit_floor(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """Cells by faiss's k-means and 15 neighbours of all rows; a target row has the label of its nearest source row."""
+    import faiss
+
+    rows = np.ascontiguousarray(np.vstack([X, X_target]), dtype=np.float32)
+    quantizer = faiss.IndexFlatL2(rows.shape[1])
+    n_cells = max(1, round(4 * len(rows) ** 0.5))
+    index = faiss.IndexIVFFlat(quantizer, rows.shape[1], min(n_cells, len(rows) // 40 or 1))
+    index.train(rows)
+    index.add(rows)
+    index.nprobe = 8
+    near = index.search(rows, 16)[1][len(X) :]  # a row is its own nearest
+    from_source = (near >= 0) & (near < len(X))
+    first = from_source.argmax(axis=1)
+    chosen = np.where(from_source.any(axis=1), near[np.arange(len(near)), first], 0)
+    return Fitted(np.asarray(y)[chosen])
+
+
 def fit_dense_paper(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
     """Algorithm 1 transcribed with n x n matrices."""
     from lpjt.study.speed.dense import Setting, fit_dense
@@ -132,7 +141,9 @@ def _skada(name: str, estimator: str, **parameters: Any) -> TimedMethod:
 
 _ALL = [
     TimedMethod("LPJT", fit_lpjt, TIMED),
+    TimedMethod("LPJT, counted", fit_counted, TIMED),
     TimedMethod("LPJTSearch", fit_search, UNTIL_STEADY),
+    TimedMethod("faiss cells, 15 neighbours", fit_floor, needs=("faiss",)),
     TimedMethod("LPJT, as printed", fit_lpjt, AS_TRANSCRIBED),
     TimedMethod("dense transcription", fit_dense_paper, {"n_components": 20, "max_iter": 5}, ("piqp",)),
     TimedMethod("primal JDA", fit_common_jda, {"n_components": 20, "max_iter": ITERATIONS}),
@@ -144,24 +155,34 @@ _ALL = [
     _skada("skada OT", "OTMapping"),
     TimedMethod("POT EMD", fit_pot, {"estimator": "EMDTransport"}, ("ot",)),
     TimedMethod("POT Sinkhorn, classes", fit_pot, {"estimator": "SinkhornLpl1Transport", "norm": "median"}, ("ot",)),
+    *INSTEAD,
 ]
 
 METHODS: dict[str, TimedMethod] = {method.name: method for method in _ALL}
 
+_NO_PEERS = frozenset({"LPJTSearch", "LPJT, counted", "faiss cells, 15 neighbours"})
+
 #: Measured side by side by ``lpjt bench peers``, what it is about first.
-PEERS: tuple[str, ...] = tuple(name for name in METHODS if name != "LPJTSearch")
+PEERS: tuple[str, ...] = tuple(name for name in METHODS if name not in _NO_PEERS)
 
-_PACKAGES = {"ot": "POT"}
+_PACKAGES = {"ot": "POT", "umap": "umap-learn", "adapt.feature_based": "adapt"}
 
 
-def check_installed(names: Iterable[str]) -> None:
-    """Raise an ImportError that names every library missing for these methods, and the remedy."""
-    needed = dict.fromkeys(module for name in names for module in METHODS[name].needs)
-    missing = []
-    for module in needed:
+def check_installed(names: Iterable[str]) -> list[str]:
+    """The methods whose libraries are here; an ImportError names missing ones that are not optional, and the remedy."""
+    wanted = [METHODS[name] for name in names]
+    missing = {method.name: _missing(method) for method in wanted}
+    needed = dict.fromkeys(package for method in wanted if not method.optional for package in missing[method.name])
+    if needed:
+        raise ImportError(f"{', '.join(needed)} needed for the peers. Install with `pip install 'lpjt[bench]'`.")
+    return [method.name for method in wanted if not missing[method.name]]
+
+
+def _missing(method: TimedMethod) -> list[str]:
+    found = []
+    for module in method.needs:
         try:
             importlib.import_module(module)
         except ImportError:
-            missing.append(f"`{_PACKAGES.get(module, module)}`")
-    if missing:
-        raise ImportError(f"{', '.join(missing)} needed for the peers. Install with `pip install 'lpjt[bench]'`.")
+            found.append(f"`{_PACKAGES.get(module, module)}`")
+    return found
