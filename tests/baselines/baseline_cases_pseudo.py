@@ -1,7 +1,10 @@
 """Cases of the parameters of methods that learn from pseudo labels of the target."""
 
 import numpy as np
-from baseline_cases import case, easy_pair
+from baseline_cases import case, easy_pair, hard_pair
+from numpy.testing import assert_array_equal
+
+from lpjt import baselines
 
 
 @case("pca_components", "SPL")
@@ -15,3 +18,23 @@ def principal_components_bound_the_rank_of_the_embedding(fit):
         directions = np.linalg.svd(rows - rows.mean(axis=0))[2]
         moved = pair.X_target + directions[pca_components]
         assert np.allclose(model.transform(moved), model.transform(pair.X_target))
+
+
+@case("smoothing", "LSC")
+def smoothing_pulls_the_scores_of_neighbours_together(fit):
+    pair = hard_pair(seed=1)
+    plain = baselines.JDA(n_components=4).fit_predict(*pair[:3])
+    assert_array_equal(fit(pair, smoothing=0.0, n_components=4).transduction_, plain)
+    weak, strong = (fit(pair, smoothing=smoothing, n_components=4, max_iter=1) for smoothing in (0.2, 0.95))
+    # Shares of the classes: the more they are smoothed, the less they differ from row to row.
+    spreads = [(m.scores_ / m.scores_.sum(axis=1, keepdims=True)).std(axis=0).mean() for m in (weak, strong)]
+    assert spreads[1] < 0.5 * spreads[0]
+
+
+@case("n_neighbors", "LSC")
+def scores_come_from_the_neighbours(fit):
+    """With few neighbours a row in a far corner of the graph has no part of the classes that are not near it."""
+    pair = easy_pair()
+    few, all_rows = (fit(pair, n_neighbors=k, max_iter=1) for k in (2, len(pair.X_target) - 1))
+    assert (few.scores_ < 1e-12).any()
+    assert (all_rows.scores_ > 1e-12).all()

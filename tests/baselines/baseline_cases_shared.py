@@ -9,7 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 from lpjt import baselines
 
 CLASSIFYING = ["PCASVM", "SA", "SDA", "LSSA", "GFK", "CORAL"]
-PROJECTING = ["TCA", "JDA", "TJM"]
+PROJECTING = ["TCA", "JDA", "LSC", "TJM"]
 
 
 @case("scaling", *baselines.__all__)
@@ -86,7 +86,7 @@ def the_form_says_which_classes_are_separated(fit):
     assert_array_equal(pairs.transduction_, SVC(kernel="linear").fit(pair.X, pair.y).predict(pair.X_target))
 
 
-@case("max_iter", "JDA", "TJM", "JGSA", "MEDA", "SPL")
+@case("max_iter", "JDA", "LSC", "TJM", "JGSA", "MEDA", "SPL")
 def iterations_are_counted(fit):
     models = [fit(hard_pair(seed=1), max_iter=max_iter) for max_iter in (1, 2)]
     assert [model.n_iter_ for model in models] == [1, 2]

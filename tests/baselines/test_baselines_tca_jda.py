@@ -1,4 +1,4 @@
-"""TCA and JDA against n x n transcriptions and printed figures; what TCA, JDA, TJM, JGSA, MEDA and SPL share."""
+"""TCA and JDA against n x n transcriptions and printed figures; what TCA, JDA, TJM, JGSA, MEDA and others share."""
 
 import tracemalloc
 
@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import oracles_baselines_joint as naive
 from lpjt.baselines.jgsa import JGSA
+from lpjt.baselines.lsc import LSC
 from lpjt.baselines.meda import MEDA
 from lpjt.baselines.spl import SPL
 from lpjt.baselines.tca_jda import JDA, TCA
@@ -19,7 +20,7 @@ from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data
-METHODS = (TCA, JDA, TJM, JGSA, MEDA, SPL)
+METHODS = (TCA, JDA, LSC, TJM, JGSA, MEDA, SPL)
 GAMMA = 0.02
 
 
@@ -141,13 +142,13 @@ def test_a_sampled_kernel_is_near_the_exact_one():
     assert_array_equal(again.transform(X_target), sampled.transform(X_target))
 
 
-# What all six share.
+# What all share.
 
 
 @pytest.mark.parametrize(
     "model",
-    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL()],
-    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA", "SPL"],
+    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL(), LSC()],
+    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA", "SPL", "LSC"],
 )
 def test_nothing_is_allocated_that_grows_with_the_square_of_the_rows(model):
     n, width = 3000, 20
@@ -213,7 +214,7 @@ def test_given_labels_stay_and_fit_is_repeatable(method):
     assert_array_equal(again.transform(X_target), model.transform(X_target))
 
 
-@pytest.mark.parametrize("method", [TCA, JDA, TJM, MEDA, SPL])
+@pytest.mark.parametrize("method", [TCA, JDA, LSC, TJM, MEDA, SPL])
 def test_domains_of_two_widths_are_refused(method):
     X, y, X_target, _ = shifted_pair()
     with pytest.raises(ValueError, match=r"needs domains of one width, but the source has 8 columns and the target 7"):

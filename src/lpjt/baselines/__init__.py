@@ -4,6 +4,7 @@ from lpjt.baselines.cdls import CDLS
 from lpjt.baselines.coral import CORAL
 from lpjt.baselines.gfk import GFK
 from lpjt.baselines.jgsa import JGSA
+from lpjt.baselines.lsc import LSC
 from lpjt.baselines.meda import MEDA
 from lpjt.baselines.shfa import SHFA
 from lpjt.baselines.spl import SPL
@@ -19,6 +20,7 @@ __all__ = [
     "GFK",
     "JDA",
     "JGSA",
+    "LSC",
     "LSSA",
     "MEDA",
     "PCASVM",

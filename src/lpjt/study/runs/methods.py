@@ -165,6 +165,7 @@ _ALL = [
         unit_rows=True,
     ),
     Method("MEDA", "lpjt.baselines:MEDA", grid={"n_components": (20, 40, 60)}),
+    Method("LSC", "lpjt.baselines:LSC", grid={"n_neighbors": (5, 10, 20), "smoothing": (0.8, 0.9)}, unit_rows=True),
     Method("SPL", "lpjt.baselines:SPL", grid={"pca_components": (32, 64, 128, 256)}, unit_rows=True),
     *map(_deep, ("SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN")),
     _deep("DeepJDOT", "deep,ot"),

@@ -146,20 +146,29 @@ def _blocks(grid: Grid, width: int) -> list[Grid]:
     for i, column in enumerate(grid.columns):
         ours, published = _widths(_column(grid, i))
         needed.append(2 + max(len(column), ours + (3 + published if published else 0)))
-    blocks: list[list[int]] = [[]]
-    used = names
-    for i, more in enumerate(needed):
-        if blocks[-1] and used + more > width:
-            blocks.append([])
-            used = names
-        blocks[-1].append(i)
-        used += more
+    blocks = _cut(needed, width - names)
     # Blocks of nearly equal size: a last one of a single column reads badly.
     size = -(-len(needed) // len(blocks))
     even = [list(range(start, min(start + size, len(needed)))) for start in range(0, len(needed), size)]
     if all(names + sum(needed[i] for i in block) <= width for block in even):
         blocks = even
+    else:
+        narrower = (_cut(needed, room) for room in range(max(needed), width - names))
+        blocks = next((found for found in narrower if len(found) <= len(blocks)), blocks)
     return [grid.with_columns(block) for block in blocks]
+
+
+def _cut(needed: Sequence[int], room: int) -> list[list[int]]:
+    """Columns in order, as many in a block as fit into `room`, at least one."""
+    blocks: list[list[int]] = [[]]
+    used = 0
+    for i, more in enumerate(needed):
+        if blocks[-1] and used + more > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(i)
+        used += more
+    return blocks
 
 
 def _rich_block(grid: Grid) -> Any:
