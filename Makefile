@@ -90,6 +90,10 @@ ifneq ($(ARGS),--page)
 	$(BIN)/lpjt bench neighbors --full
 	$(BIN)/lpjt bench sample
 	$(BIN)/lpjt bench search
+	$(BIN)/lpjt bench small
+	$(BIN)/lpjt bench predict
+	$(BIN)/lpjt bench disk
+	$(BIN)/lpjt bench floor
 	$(BIN)/lpjt bench peers
 endif
 	$(BIN)/lpjt bench report --force

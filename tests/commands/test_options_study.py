@@ -240,6 +240,7 @@ def show(lpjt):
 @CASES.prove("bench growth", "--rows")
 @CASES.prove("bench sample", "--rows")
 @CASES.prove("bench search", "--rows")
+@CASES.prove("bench floor", "--rows")
 @CASES.prove("bench peers", "--rows")
 def rows(lpjt, command):
     for text, numbers in (("2000", [2000]), ("4000,1000", [1000, 4000])):
@@ -265,6 +266,7 @@ def growth_quick(lpjt, command):
 @CASES.prove("bench growth", "--timeout")
 @CASES.prove("bench sample", "--timeout")
 @CASES.prove("bench search", "--timeout")
+@CASES.prove("bench floor", "--timeout")
 @CASES.prove("bench visda", "--timeout")
 def bench_timeout(lpjt, command):
     for more, seconds in (([], None), (["--timeout", 2.5], 2.5)):
@@ -293,6 +295,47 @@ def bench_output(lpjt, command):
         assert sorted(lpjt.stored(folder, command)) == sorted(task.label for task in lpjt.tasks)
 
 
+@CASES.prove("bench small", "--output")
+@CASES.prove("bench floor", "--output")
+@CASES.prove("bench predict", "--output")
+@CASES.prove("bench disk", "--output")
+def more_output(lpjt, command):
+    more = ["--gigabytes", 0.01] if command == "disk" else []
+    for folder in ("mine", "ours"):
+        lpjt("bench", command, *more, "-o", folder)
+        assert sorted(lpjt.stored(folder, command)) == sorted(task.label for task in lpjt.tasks)
+
+
+@CASES.prove("bench disk", "--gigabytes")
+@CASES.prove("bench disk", "--memory")
+@CASES.prove("bench disk", "--kinds")
+@CASES.prove("bench disk", "--folder")
+def disk_options(lpjt, command):
+    for size, memory, kinds in ((0.02, "1GB", "memmap"), (0.04, "3GB", "hdf5,zarr")):
+        folder = lpjt.folder / memory
+        folder.mkdir()
+        given = ("--gigabytes", size, "--memory", memory, "--kinds", kinds, "--folder", folder)
+        lpjt("bench", command, *given)
+        assert [task.data["kind"] for task in lpjt.tasks] == kinds.split(",")
+        data = lpjt.tasks[0].data
+        assert (data["memory_limit"], data["folder"]) == (memory, str(folder))
+        assert 2 * 4 * data["rows"] * data["width"] == pytest.approx(size * 1e9, rel=0.01)
+
+
+@CASES.prove("bench disk", "--keep")
+def disk_keep(lpjt, command):
+    for size, more, kept in ((0.01, [], 1), (0.02, [], 1), (0.03, ["--keep"], 2)):
+        lpjt("bench", command, "--gigabytes", size, "-o", "results", *more)
+        assert len(lpjt.stored("results", command)) == kept
+
+
+@CASES.prove("bench predict", "--new")
+def predict_new(lpjt, command):
+    for number in (200, 300):
+        lpjt("bench", command, "--new", number)
+        assert lpjt.tasks[0].data["new"] == number
+
+
 @CASES.prove("bench quick", "--output")
 def quick_output(lpjt, command):
     for folder in ("mine", "ours"):
@@ -303,6 +346,7 @@ def quick_output(lpjt, command):
 @CASES.prove("bench growth", "--keep")
 @CASES.prove("bench sample", "--keep")
 @CASES.prove("bench search", "--keep")
+@CASES.prove("bench floor", "--keep")
 @CASES.prove("bench peers", "--keep")
 def keep(lpjt, command):
     for rows, more, kept in ((1000, [], False), (2000, [], False), (4000, ["--keep"], True)):

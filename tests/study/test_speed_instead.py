@@ -69,7 +69,10 @@ def test_the_picture_shows_what_ended_and_names_what_did_not(tmp_path):
     result = peers_result()
     assert [r["method"] for r in tradeoff.shown_records(result, 1000)] == ["LPJT", "skada TCA", "skada SA"]
     assert tradeoff.left_out(result) == ["Not in the panel of 100,000 rows: skada TCA (timeout)."]
+    result["records"][0]["load"] = 7.5
+    assert "busy with other work at 1,000 rows (load 7.5 to 7.5)" in tradeoff.left_out(result)[0]
     few = result_of("peers", [r for r in result["records"] if r["size"] == 1000])
+    few["records"][0].pop("load")
     assert tradeoff.left_out(few) == ["Not in the panel of 100,000 rows: not measured."]
     assert not tradeoff.draw_tradeoff(result_of("peers", [fit_record(method="LPJT", size=1000)]), tmp_path / "no.png")
     write_result(result, tmp_path)

@@ -192,7 +192,7 @@ def test_without_results_the_page_says_so(tmp_path):
     text = written[0].read_text(encoding="utf-8")
     assert len(written) == 1
     assert text.count("not measured yet") == len(goals.GOALS)
-    assert text.count("Not measured yet") == 7
+    assert text.count("Not measured yet") == 11
     assert "Nothing is measured yet." in text
 
 
@@ -206,7 +206,7 @@ def test_the_page_is_made_of_what_is_stored(tmp_path):
     result = run("report", "--stored", tmp_path, "--page", target)
     assert result.exit_code == 0, result.output
     text = target.read_text(encoding="utf-8")
-    assert "| at most 8, aim at 5 | 12.3 passes, 10 iterations | no |" in text
+    assert "| at most 8 | 5 | 12.3 passes, 10 iterations | no | `lpjt bench visda` |" in text
     assert "| time | 1.07 | 1.07 |" in text
     assert "| skada TCA | out of memory |" in text
     assert "- skada TCA: out of memory, why (500 rows)" in text

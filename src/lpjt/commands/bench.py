@@ -2,15 +2,15 @@
 
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from lpjt.commands._bench_run import Keep, Output, Timeout, measure_plan, parse_rows, rows_help, run_plan
 from lpjt.commands._bench_screen import Force, bench_console, check_page, tasks_at_hand, watched, write_pages
 from lpjt.commands.bench_ask import ask
+from lpjt.commands.bench_more import disk, floor, predict, small
 from lpjt.commands.bench_profile import profile
 from lpjt.commands.output import one_line_errors
 from lpjt.study.pages import performance, robustness
@@ -18,12 +18,11 @@ from lpjt.study.robust import tasks as suite
 from lpjt.study.robust.measure import measure_task
 from lpjt.study.robust.sheets import families_sheet, goals_sheet, kinds_sheet, worst_sheet
 from lpjt.study.runner import run_jobs
-from lpjt.study.speed import plans, run
+from lpjt.study.speed import plans
 from lpjt.study.speed.loss import memory_fault, work_faults, work_sheet
-from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, SEARCH_ROWS, Plan
-from lpjt.study.speed.results import DIRECTORY, Result, forget_others, open_store, read_result
+from lpjt.study.speed.plans import GROWTH_ROWS, PEER_ROWS, QUICK_ROWS, SAMPLE_ROWS, SEARCH_ROWS
+from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 from lpjt.study.speed.sheets import quick_sheet
-from lpjt.study.store import Store
 
 bench_app = typer.Typer(
     help="Measure time and memory, as ratios to one pass of X'X over the same data, and whether adaptation is safe.",
@@ -32,18 +31,10 @@ bench_app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep what is stored of this bench and not measured now.")]
-Timeout = Annotated[float | None, typer.Option(help="Seconds after which a run is ended; no limit by default.")]
-
-
-def _rows_help(rows: tuple[int, ...]) -> str:
-    return f"Rows per domain, with commas between; {','.join(map(str, rows))} by default."
-
 
 @bench_app.command()
 def growth(
-    rows: Annotated[str | None, typer.Option(help=_rows_help(GROWTH_ROWS))] = None,
+    rows: Annotated[str | None, typer.Option(help=rows_help(GROWTH_ROWS))] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few and small sizes, about a minute.")] = False,
     timeout: Timeout = None,
     output: Output = DIRECTORY,
@@ -52,7 +43,7 @@ def growth(
     """Time by stage and peak memory from a thousand rows per domain to a million, of wide rows and of many classes."""
     with one_line_errors():
         sizes = parse_rows(rows) or (QUICK_ROWS if quick else GROWTH_ROWS)
-        _run(lambda: plans.plan_growth(sizes, quick=quick, timeout=timeout), output, keep=keep)
+        run_plan(lambda: plans.plan_growth(sizes, quick=quick, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()
@@ -63,19 +54,19 @@ def visda(
 ) -> None:
     """One fit of VisDA's shape: 152,397 + 55,388 rows, 2048 wide, 12 classes, float32."""
     with one_line_errors():
-        _run(lambda: plans.plan_visda(scale, timeout=timeout), output)
+        run_plan(lambda: plans.plan_visda(scale, timeout=timeout), output)
 
 
 @bench_app.command()
 def pie(output: Output = DIRECTORY) -> None:
     """One fit of PIE 05 to 07 with 100 components; needs the data, see `lpjt data`."""
     with one_line_errors():
-        _run(plans.plan_pie, output)
+        run_plan(plans.plan_pie, output)
 
 
 @bench_app.command()
 def peers(
-    rows: Annotated[str | None, typer.Option(help=_rows_help(PEER_ROWS))] = None,
+    rows: Annotated[str | None, typer.Option(help=rows_help(PEER_ROWS))] = None,
     timeout: Annotated[
         float, typer.Option(help="Seconds per run; the dense transcription has twelve times as many.")
     ] = 600,
@@ -87,7 +78,7 @@ def peers(
     with one_line_errors():
         names = None if methods is None else [name.strip() for name in methods.split(";")]
         sizes = parse_rows(rows) or PEER_ROWS
-        _run(lambda: plans.plan_peers(sizes, timeout=timeout, methods=names), output, keep=keep)
+        run_plan(lambda: plans.plan_peers(sizes, timeout=timeout, methods=names), output, keep=keep)
 
 
 @bench_app.command()
@@ -99,36 +90,36 @@ def neighbors(
 ) -> None:
     """Accuracy with exact and with approximate neighbours, on digits and PIE; needs the data, see `lpjt data`."""
     with one_line_errors():
-        _run(lambda: plans.plan_neighbors(full=full), output)
+        run_plan(lambda: plans.plan_neighbors(full=full), output)
 
 
 @bench_app.command()
 def sample(
-    rows: Annotated[str | None, typer.Option(help=_rows_help(SAMPLE_ROWS))] = None,
+    rows: Annotated[str | None, typer.Option(help=rows_help(SAMPLE_ROWS))] = None,
     timeout: Timeout = None,
     output: Output = DIRECTORY,
     keep: Keep = False,
 ) -> None:
     """Accuracy and time of learning on a sample, and of iterating on every row."""
     with one_line_errors():
-        _run(lambda: plans.plan_sample(parse_rows(rows) or SAMPLE_ROWS, timeout=timeout), output, keep=keep)
+        run_plan(lambda: plans.plan_sample(parse_rows(rows) or SAMPLE_ROWS, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()
 def search(
-    rows: Annotated[str | None, typer.Option(help=_rows_help(SEARCH_ROWS))] = None,
+    rows: Annotated[str | None, typer.Option(help=rows_help(SEARCH_ROWS))] = None,
     timeout: Timeout = None,
     output: Output = DIRECTORY,
     keep: Keep = False,
 ) -> None:
     """Time of a search among thirty settings, in whole fits."""
     with one_line_errors():
-        _run(lambda: plans.plan_search(parse_rows(rows) or SEARCH_ROWS, timeout=timeout), output, keep=keep)
+        run_plan(lambda: plans.plan_search(parse_rows(rows) or SEARCH_ROWS, timeout=timeout), output, keep=keep)
 
 
 @bench_app.command()
 def quick(
-    rows: Annotated[str | None, typer.Option(help=_rows_help(QUICK_ROWS))] = None,
+    rows: Annotated[str | None, typer.Option(help=rows_help(QUICK_ROWS))] = None,
     store: Annotated[bool, typer.Option("--store", help="Store this record, for later runs to compare with.")] = False,
     output: Output = DIRECTORY,
 ) -> None:
@@ -141,7 +132,7 @@ def quick(
         plan = plans.plan_quick(parse_rows(rows) or QUICK_ROWS)
         stored = read_result(plan.bench, open_store(output))
         with tempfile.TemporaryDirectory() as nowhere:
-            result = _measure(screen, plan, open_store(output if store else Path(nowhere)))
+            result = measure_plan(screen, plan, open_store(output if store else Path(nowhere)))
         for sheet in (quick_sheet(result, stored), work_sheet(result, stored)):
             screen.print(sheet.to_rich())
         if store:
@@ -195,8 +186,8 @@ def robust(
             write_pages(screen, robustness.PAGE, lambda: robustness.write_page(tasks, stored), force=force)
 
 
-bench_app.command()(ask)
-bench_app.command()(profile)
+for command in (ask, profile, disk, predict, small, floor):
+    bench_app.command()(command)
 
 
 @bench_app.command()
@@ -216,38 +207,3 @@ def report(
         screen.print(performance.goals_sheet(results).to_rich())
         for path in written:
             screen.print(f"Written: {path}", soft_wrap=True)
-
-
-def parse_rows(text: str | None) -> tuple[int, ...] | None:
-    """Row counts out of a list with commas, in ascending order; None of none."""
-    if text is None:
-        return None
-    try:
-        found = sorted({int(part.replace("_", "")) for part in text.split(",") if part.strip()})
-    except ValueError as error:
-        raise ValueError(f"--rows {text!r} is not a list of counts such as 1000,4000.") from error
-    if not found:
-        raise ValueError(f"--rows {text!r} names no count. Give some, such as 1000,4000.")
-    return tuple(found)
-
-
-def _run(make_plan: Callable[[], Plan], output: Path, *, keep: bool = False) -> None:
-    """Measure a plan, store what comes of it, show its tables."""
-    screen, store = bench_console(), open_store(output)
-    plan = make_plan()
-    result = _measure(screen, plan, store, keep=keep)
-    for sheet in performance.sheets_of(result):
-        screen.print(sheet.to_rich())
-    screen.print(plan.note)
-    screen.print(f"Written: {output}", soft_wrap=True)
-
-
-def _measure(screen: Console, plan: Plan, store: Store, *, keep: bool = False) -> Result:
-    """Run the measurements of a plan behind a progress bar; what is stored of its bench afterwards."""
-    with watched(screen, len(plan.tasks), store, lambda task: f"{task.method}, {task.label}") as on_event:
-        run.run_tasks(plan.tasks, store, on_event=on_event)
-    if not keep:
-        forget_others(plan.bench, plan.tasks, store)
-    result = read_result(plan.bench, store)
-    assert result is not None, "every measurement has a row"
-    return result

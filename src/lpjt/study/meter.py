@@ -29,10 +29,12 @@ class Peak:
     """Peak of this process's resident memory, beyond what it had, between `start` and `stop`.
 
     Linux keeps the peak itself and can lower it to the present. Where it cannot, a thread looks every two
-    milliseconds, and may miss what was there for less.
+    milliseconds, and may miss what was there for less. The same holds for another `field` of /proc/self/status than
+    the resident memory, such as "RssAnon", which has no pages of files.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, field: str = "VmRSS") -> None:
+        self._field = field
         self.how = "none"
         self._before: int | None = None
         self._sampler: _Sampler | None = None
@@ -40,14 +42,14 @@ class Peak:
     def start(self) -> None:
         """Forget the peak so far."""
         _give_back()
-        self._before = resident()
+        self._before = _status(self._field)
         if self._before is None:
             return
-        if _forget_peak() and _status("VmHWM") is not None:
+        if self._field == "VmRSS" and _forget_peak() and _status("VmHWM") is not None:
             self.how = "kernel"
         else:
             self.how = "sampled"
-            self._sampler = _Sampler()
+            self._sampler = _Sampler(self._field)
             self._sampler.start()
 
     def stop(self) -> int | None:
@@ -66,8 +68,9 @@ def resident() -> int | None:
 class _Sampler(threading.Thread):
     """Looks at the resident memory again and again."""
 
-    def __init__(self) -> None:
+    def __init__(self, field: str) -> None:
         super().__init__(daemon=True)
+        self._field = field
         self._highest = 0
         self._ended = threading.Event()
 
@@ -83,7 +86,7 @@ class _Sampler(threading.Thread):
         return self._highest
 
     def _look(self) -> None:
-        self._highest = max(self._highest, resident() or 0)
+        self._highest = max(self._highest, _status(self._field) or 0)
 
 
 def _status(field: str) -> int | None:

@@ -15,6 +15,8 @@ _NOT_SHOWN = frozenset({"LPJT, as printed", "dense transcription", "primal JDA"}
 
 _GAP = 0.042  # least distance of two labels, as a share of the height of a panel
 
+_BUSY = 3.0  # load from which on other work is on two cores
+
 _CAPTION = """
 Made rows, 256 columns, 10 classes, as many source rows as target rows. Seconds of the whole fit, on a logarithmic axis;
 upper left is better. Not shown are methods that did not end within the limits of time and memory.
@@ -45,7 +47,7 @@ def shown_records(result: Result, size: int) -> list[Record]:
 
 
 def left_out(result: Result) -> list[str]:
-    """In words, the methods that a panel lacks, and why."""
+    """In words, the methods that a panel lacks, and why, and whether its times are to be trusted."""
     lines = []
     for size in SIZES:
         failed = [f"{r['method']} ({r['status']})" for r in _of_size(result, size) if r["status"] != "ok"]
@@ -54,6 +56,10 @@ def left_out(result: Result) -> list[str]:
         missing = [*failed, *(f"{method} (not measured)" for method in others)] if measured else ["not measured"]
         if missing:
             lines.append(f"Not in the panel of {size:,} rows: {', '.join(missing)}.")
+        loads = [r["load"] for r in shown_records(result, size) if r.get("load") is not None]
+        if max(loads, default=0.0) > _BUSY:
+            words = f"{min(loads):.1f} to {max(loads):.1f}"
+            lines.append(f"The machine was busy with other work at {size:,} rows (load {words}): seconds are too long.")
     return lines
 
 

@@ -18,6 +18,7 @@ from lpjt.study.speed.sheets import (
     search_sheet,
     stages_sheet,
 )
+from lpjt.study.speed.sheets_more import disk_sheet, floor_sheet, predict_sheet, small_sheet
 from lpjt.study.store import Store
 from lpjt.study.tables.sheet import MISSING, Sheet
 
@@ -47,6 +48,10 @@ $ lpjt bench peers     # beside other libraries, simple alternatives and a dense
 $ lpjt bench neighbors # what approximate neighbours cost in accuracy, on data of LPJT_DATA
 $ lpjt bench sample    # learning on a sample against iterating on every row
 $ lpjt bench search    # a search among thirty settings, in whole fits
+$ lpjt bench small     # 200 + 200 rows with candidates, and the start of the command
+$ lpjt bench floor     # beside faiss's cells and neighbours of the same rows, the floor of any graph method
+$ lpjt bench predict   # labels of a million new rows, beside their embedding and one search
+$ lpjt bench disk      # 20 GB of rows in a file within 2 GB of memory; --gigabytes 2 for a trial
 $ lpjt bench quick     # a minute: counted work and ratios beside those stored; fails on 30 % more work
 $ lpjt bench profile -o fit.svg # where the time of one fit goes: by stage, by function, and as a flame graph
 $ lpjt bench report --force # this page, from what is stored
@@ -60,6 +65,8 @@ _FIGURES = {
     "growth": ("growth", "Time and memory against rows per domain"),
     "peers": ("tradeoff", "Accuracy against seconds, at 1,000 and at 100,000 rows per domain"),
 }
+
+_OTHERS = {"disk": disk_sheet, "predict": predict_sheet, "small": small_sheet, "floor": floor_sheet}
 
 _VERDICTS = {True: "yes", False: "no", None: MISSING}
 
@@ -87,8 +94,9 @@ def goals_sheet(results: dict[str, Result | None]) -> Sheet:
     rows: list[tuple[str, ...]] = []
     for goal in GOALS:
         said, met = goal.read(results)
-        rows.append((goal.what, goal.limit, said, _VERDICTS[met]))
-    return Sheet("Goals", ("figure", "goal", "measured", "met"), rows)
+        must, _, aim = goal.limit.partition(", aim at ")
+        rows.append((goal.what, must, aim or MISSING, said, _VERDICTS[met], f"`lpjt bench {goal.command}`"))
+    return Sheet("Goals", ("figure", "must", "aim", "measured", "met", "command"), rows)
 
 
 def sheets_of(result: Result) -> list[Sheet]:
@@ -102,6 +110,8 @@ def sheets_of(result: Result) -> list[Sheet]:
         return [sample_sheet(result)]
     if bench == "search":
         return [search_sheet(result)]
+    if bench in _OTHERS:
+        return [_OTHERS[bench](result)]
     more = [exponents_sheet(result)] if bench.startswith("growth") else []
     stages = stages_sheet(result, "Time by stage")
     return [fits_sheet(result, "Fits"), *more, *([stages] if stages else [])]
@@ -121,6 +131,10 @@ def _measured(results: dict[str, Result | None], drawn: Mapping[str, Path]) -> I
         "neighbors": "Approximate neighbours",
         "sample": "Learning on a sample",
         "search": "Searching parameters",
+        "small": "Small problems",
+        "floor": "The floor of graph methods",
+        "predict": "New rows",
+        "disk": "Rows on disk",
     }
     for bench, title in titles.items():
         result = results[bench]

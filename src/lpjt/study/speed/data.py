@@ -80,19 +80,19 @@ def make_pair(
     -------
     DomainPair
     """
-    structure = _Structure(len(source), width, seed)
+    structure = Structure(len(source), width, seed)
     parts = []
     for number, counts in enumerate((source, target)):
         rng = np.random.default_rng([seed, number])
         y = rng.permutation(np.repeat(np.arange(len(counts)), counts))
         X = np.empty((len(y), width), dtype=dtype)
-        for rows in _blocks(len(y), width):
+        for rows in row_slices(len(y), width):
             X[rows] = structure.draw(y[rows], rng, shifted=bool(number))
         parts += [X, y]
     return DomainPair(*parts)
 
 
-class _Structure:
+class Structure:
     """What both domains share, and the shift of the second."""
 
     def __init__(self, n_classes: int, width: int, seed: int) -> None:
@@ -128,7 +128,8 @@ class _Structure:
         return X
 
 
-def _blocks(n: int, width: int) -> Iterator[slice]:
+def row_slices(n: int, width: int) -> Iterator[slice]:
+    """Rows in blocks of 16 MB of float32."""
     step = max(1, _BLOCK // width)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))

@@ -80,6 +80,24 @@ def fit_own_jda(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: 
     return Fitted(model.transduction_, {"n_iter": int(model.n_iter_)})
 
 
+def fit_floor(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
+    """Cells by faiss's k-means and 15 neighbours of all rows; a target row has the label of its nearest source row."""
+    import faiss
+
+    rows = np.ascontiguousarray(np.vstack([X, X_target]), dtype=np.float32)
+    quantizer = faiss.IndexFlatL2(rows.shape[1])
+    n_cells = max(1, round(4 * len(rows) ** 0.5))
+    index = faiss.IndexIVFFlat(quantizer, rows.shape[1], min(n_cells, len(rows) // 40 or 1))
+    index.train(rows)
+    index.add(rows)
+    index.nprobe = 8
+    near = index.search(rows, 16)[1][len(X) :]  # a row is its own nearest
+    from_source = (near >= 0) & (near < len(X))
+    first = from_source.argmax(axis=1)
+    chosen = np.where(from_source.any(axis=1), near[np.arange(len(near)), first], 0)
+    return Fitted(np.asarray(y)[chosen])
+
+
 def fit_dense_paper(X: np.ndarray, y: np.ndarray, X_target: np.ndarray, parameters: Mapping[str, Any]) -> Fitted:
     """Algorithm 1 transcribed with n x n matrices."""
     from lpjt.study.speed.dense import Setting, fit_dense
@@ -125,6 +143,7 @@ _ALL = [
     TimedMethod("LPJT", fit_lpjt, TIMED),
     TimedMethod("LPJT, counted", fit_counted, TIMED),
     TimedMethod("LPJTSearch", fit_search, UNTIL_STEADY),
+    TimedMethod("faiss cells, 15 neighbours", fit_floor, needs=("faiss",)),
     TimedMethod("LPJT, as printed", fit_lpjt, AS_TRANSCRIBED),
     TimedMethod("dense transcription", fit_dense_paper, {"n_components": 20, "max_iter": 5}, ("piqp",)),
     TimedMethod("primal JDA", fit_common_jda, {"n_components": 20, "max_iter": ITERATIONS}),
@@ -141,8 +160,10 @@ _ALL = [
 
 METHODS: dict[str, TimedMethod] = {method.name: method for method in _ALL}
 
+_NO_PEERS = frozenset({"LPJTSearch", "LPJT, counted", "faiss cells, 15 neighbours"})
+
 #: Measured side by side by ``lpjt bench peers``, what it is about first.
-PEERS: tuple[str, ...] = tuple(name for name in METHODS if name not in ("LPJTSearch", "LPJT, counted"))
+PEERS: tuple[str, ...] = tuple(name for name in METHODS if name not in _NO_PEERS)
 
 _PACKAGES = {"ot": "POT", "umap": "umap-learn", "adapt.feature_based": "adapt"}
 

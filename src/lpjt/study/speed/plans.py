@@ -62,26 +62,27 @@ class Plan:
 ONE_SETTING, UNCHOSEN = "one setting", dict(WITHOUT_SAFEGUARD)
 
 
-def _plan(bench: str, tasks: Iterable[Measurement], note: str) -> Plan:
+def make_plan(bench: str, tasks: Iterable[Measurement], note: str) -> Plan:
+    """A bench of measurements in their order."""
     numbered = [replace(task, bench=bench, place=place, note=note) for place, task in enumerate(tasks)]
     return Plan(bench, numbered, note)
 
 
 def plan_growth(rows: Sequence[int] = GROWTH_ROWS, *, quick: bool = False, timeout: float | None = None) -> Plan:
     """Increasing numbers of rows per domain, then wide rows, then many classes."""
-    limits = _limits(timeout)
+    bounds = limits(timeout)
     few, many = even_counts(WIDE["rows"], N_CLASSES), [ROWS_EACH // 10 if quick else ROWS_EACH] * MANY_CLASSES
     tasks = [
-        *(_made("LPJT", n, **limits) for n in rows),
-        Measurement(LABELS["wide"], "LPJT", {"source": few, "target": few, "width": WIDE["width"]}, **limits),
-        Measurement(LABELS["classes"], "LPJT", {"source": many, "target": many, "width": WIDTH}, **limits),
+        *(made("LPJT", n, **bounds) for n in rows),
+        Measurement(LABELS["wide"], "LPJT", {"source": few, "target": few, "width": WIDE["width"]}, **bounds),
+        Measurement(LABELS["classes"], "LPJT", {"source": many, "target": many, "width": WIDTH}, **bounds),
     ]
-    return _plan("growth-quick" if quick else "growth", tasks, TEN_ITERATIONS)
+    return make_plan("growth-quick" if quick else "growth", tasks, TEN_ITERATIONS)
 
 
 def plan_quick(rows: Sequence[int] = QUICK_ROWS) -> Plan:
     """The few small sizes that continuous integration looks at; their work is counted."""
-    return _plan("quick", [_made("LPJT, counted", n, **_limits(None)) for n in rows], TEN_ITERATIONS)
+    return make_plan("quick", [made("LPJT, counted", n, **limits(None)) for n in rows], TEN_ITERATIONS)
 
 
 def plan_visda(scale: float = 1.0, *, timeout: float | None = None) -> Plan:
@@ -89,11 +90,11 @@ def plan_visda(scale: float = 1.0, *, timeout: float | None = None) -> Plan:
     if not 0 < scale <= 1:
         raise ValueError(f"--scale {scale:g} is not a share of VisDA's rows. Give a number above 0, at most 1.")
     label = LABELS["visda"] if scale == 1 else f"{LABELS['visda']}, {scale:g} of its rows"
-    return _plan(
+    return make_plan(
         "visda" if scale == 1 else "visda-trial",
         [
-            Measurement(label, "LPJT", visda_shape(scale), **_limits(timeout)),
-            Measurement(f"{label}, {ONE_SETTING}", "LPJT", visda_shape(scale), UNCHOSEN, **_limits(timeout)),
+            Measurement(label, "LPJT", visda_shape(scale), **limits(timeout)),
+            Measurement(f"{label}, {ONE_SETTING}", "LPJT", visda_shape(scale), UNCHOSEN, **limits(timeout)),
         ],
         TEN_ITERATIONS,
     )
@@ -107,20 +108,20 @@ def plan_pie() -> Plan:
         Measurement(label, "LPJT", problem, given),
         Measurement(f"{label}, {ONE_SETTING}", "LPJT", problem, {**given, **UNCHOSEN}),
     ]
-    return _plan("pie", tasks, f"100 components. {TEN_ITERATIONS}")
+    return make_plan("pie", tasks, f"100 components. {TEN_ITERATIONS}")
 
 
 def plan_peers(
     rows: Sequence[int] = PEER_ROWS, *, timeout: float = 600.0, methods: Sequence[str] | None = None
 ) -> Plan:
     """Every peer, or some by name, at every size, side by side; optional ones only if installed."""
-    _limits(timeout)
+    limits(timeout)
     unknown = [name for name in methods or () if name not in PEERS]
     if unknown:
         raise ValueError(f"--methods: no peer is called {unknown[0]!r}. There are: {'; '.join(PEERS)}.")
     names = check_installed(PEERS if methods is None else methods)
     tasks = [
-        _made(
+        made(
             name,
             n,
             timeout=timeout * (DENSE_PATIENCE if name == "dense transcription" else 1),
@@ -137,7 +138,7 @@ def plan_peers(
         "landmarks, unit rows, harmonic labels, exact neighbours, no safeguard, 5 iterations. A run may take "
         f"{timeout:g} s (the transcription {timeout * DENSE_PATIENCE:g} s) and {MEMORY_CAP / 1e9:g} GB."
     )
-    return _plan("peers", tasks, note)
+    return make_plan("peers", tasks, note)
 
 
 def plan_neighbors(*, full: bool = False) -> Plan:
@@ -154,32 +155,32 @@ def plan_neighbors(*, full: bool = False) -> Plan:
         "LPJT with its defaults but for `neighbor_search`. Small domains are searched exactly whatever is asked for: "
         "where hardly an approximate search was made, equal accuracies say nothing about what it costs."
     )
-    return _plan("neighbors", tasks, note)
+    return make_plan("neighbors", tasks, note)
 
 
 def plan_sample(rows: Sequence[int] = SAMPLE_ROWS, *, timeout: float | None = None) -> Plan:
     """Every row against a sample, on the same rows."""
-    limits = _limits(timeout)
-    tasks = [_made("LPJT", n, parameters=dict(parameters), **limits) for n in rows for parameters in SAMPLES.values()]
+    bounds = limits(timeout)
+    tasks = [made("LPJT", n, parameters=dict(parameters), **bounds) for n in rows for parameters in SAMPLES.values()]
     note = (
         "LPJT with its defaults, max_iter=10 and tol=0: once with sample_size=None, which iterates on every row, and "
         "once with the default, which learns on a sample and then labels every row over the graph of all of them."
     )
-    return _plan("sample", tasks, note)
+    return make_plan("sample", tasks, note)
 
 
 def plan_search(rows: Sequence[int] = SEARCH_ROWS, *, timeout: float | None = None) -> Plan:
     """One fit, and a search among thirty settings, on the same rows."""
-    limits = _limits(timeout)
-    tasks = [_made(name, n, parameters=dict(UNTIL_STEADY), **limits) for n in rows for name in ("LPJT", "LPJTSearch")]
+    bounds = limits(timeout)
+    tasks = [made(name, n, parameters=dict(UNTIL_STEADY), **bounds) for n in rows for name in ("LPJT", "LPJTSearch")]
     note = (
         "LPJT with its defaults, and LPJTSearch among thirty settings (components, variance weight, neighbours of the "
         "propagation), which ends with a fit of the best one on all rows."
     )
-    return _plan("search", tasks, note)
+    return make_plan("search", tasks, note)
 
 
-def _limits(timeout: float | None) -> dict[str, Any]:
+def limits(timeout: float | None) -> dict[str, Any]:
     """Time that a fit of LPJT may take, and nine tenths of the machine's memory, so that no other process pays."""
     if timeout is not None and not timeout > 0:
         raise ValueError(f"--timeout {timeout:g} leaves no time to run in. Give seconds above 0.")
@@ -187,7 +188,7 @@ def _limits(timeout: float | None) -> dict[str, Any]:
     return {"timeout": timeout, "memory_cap": None if memory is None else int(0.9 * memory)}
 
 
-def _made(method: str, n: int, **more: Any) -> Measurement:
+def made(method: str, n: int, **more: Any) -> Measurement:
     """A measurement on made rows of the common width and number of classes, n per domain."""
     if n < 10 * N_CLASSES:
         raise ValueError(f"--rows {n}: the made classes need at least {10 * N_CLASSES} rows per domain.")

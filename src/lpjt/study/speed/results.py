@@ -16,7 +16,9 @@ from lpjt.study.text import canonical_json, join_messages
 DIRECTORY = Path("results/speed")
 
 #: The benches that the page shows.
-BENCHES = ("growth", "visda", "pie", "peers", "neighbors", "sample", "search", "quick")
+BENCHES = (
+    "growth", "visda", "pie", "peers", "neighbors", "sample", "search", "small", "floor", "predict", "disk", "quick"
+)  # fmt: skip
 
 Record = dict[str, Any]  # label, method, size, status, message, seconds, then figures and what they hold for
 Result = dict[str, Any]  # bench, note, records

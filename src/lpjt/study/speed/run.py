@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 
 from lpjt.study.runner import Event, run_jobs
 from lpjt.study.speed.measure import measure_task
+from lpjt.study.speed.methods import METHODS
+from lpjt.study.speed.others import measure_other
 from lpjt.study.speed.results import Measurement
 from lpjt.study.store import Row, Store
 from lpjt.study.text import canonical_json
@@ -34,7 +36,8 @@ def run_tasks(
             store.append(row)
             on_inner(Event("skip", task, row, 1, 0, 1, 0.0))
             continue
-        run_jobs([task], store, run=measure_task, timeout=task.timeout, again=True, on_event=on_inner)
+        run = measure_task if task.method in METHODS else measure_other
+        run_jobs([task], store, run=run, timeout=task.timeout, again=True, on_event=on_inner)
         if rows[-1]["status"] != "ok":
             failed_at[series] = rows[-1]
     return rows
