@@ -207,7 +207,7 @@ def warned(trust, proportions, **given):
 
 
 def test_a_bad_fit_gives_warnings():
-    bad = Facts(agreement=0.3, adapted=0.3, unadapted=0.3, separation=0.2, local=0.9, linear=0.9)
+    bad = Facts(agreement=0.3, adapted=0.3, certainty=0.3)
     texts = warned(Trust(0.4, 0.2, 0.6, 1.0, bad), [0.5, 0.5, 0.0], messages=["Adaptation got worse."])
     assert texts == [
         "Adaptation got worse.",

@@ -98,24 +98,19 @@ def test_facts_by_hand():
     facts = trial.facts(whole)
     assert_allclose(facts.agreement, np.mean([0.8, 0.4, 0.8, 0.0]))
     # By candidates: 1-NN and linear, then two adapted ones.
-    best = int(np.argmax(trial.weighed.score[:2]))
-    assert_allclose(facts.unadapted, agreed(trial, best, [0, 0, 1, 0]))
     assert_allclose(facts.adapted, agreed(trial, 2, trial.labellings[3]))
-    labels = np.array([0, 0, 1, 0])
-    assert_allclose(facts.separation, np.mean([np.mean(labels[near] == labels) for near in trial.ground.nearest]))
-    assert facts.local == (trial.ground.local or 1.0)
-    assert facts.linear == trial.ground.linear
+    assert_allclose(facts.certainty, np.mean([0.9, 0.6, 0.7, 0.8]))
 
 
 def agreed(trial, candidate, labels):
     return sum(a == b for a, b in zip(trial.labellings[candidate], labels, strict=True)) / len(labels)
 
 
-def test_without_unadapted_candidates_the_adapted_ones_speak_for_them():
-    trial = hand_made([0.5, 0.5], ("adapted", "adapted"))
-    n = trial.labellings.shape[1]
-    facts = trial.facts([np.eye(2)[np.zeros(n, dtype=int)]])
-    assert facts.unadapted == facts.adapted
+def test_without_two_adapted_candidates_all_speak_for_them():
+    trial = hand_made([0.3, 0.3, 0.4], ("nearest", "linear", "adapted"))
+    labels = np.zeros(trial.labellings.shape[1], dtype=int)
+    facts = trial.facts([np.eye(2)[labels]])
+    assert_allclose(facts.adapted, np.mean([agreed(trial, i, labels) for i in range(3)]))
 
 
 # --------------------------------------------------------------------------------------------------

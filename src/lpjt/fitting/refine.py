@@ -121,7 +121,6 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
         given = list(zip(outcome.distributions, (d.y for d in domains.targets), strict=True))
         found = shift_factors(np.vstack([keep_known(temper(F, first), y) for F, y in given]), of_source, belief)
         facts = trial.facts([keep_known(shift_proportions(F, first, found), y) for F, y in given])
-        value, low, high = trial.estimate(facts)
         # Calibrated again: a temperature after the factors is the same as one before them and their power.
         again = find_temperature(unknown, value, lambda F, t: shift_proportions(F, first * t, found ** (1 / t)))
         temperature, shift = first * again, found ** (1 / again)

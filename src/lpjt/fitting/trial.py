@@ -10,7 +10,6 @@ from lpjt._typing import Array, Codes
 from lpjt.fitting.held_out import HeldOut
 from lpjt.fitting.views import Setting
 from lpjt.selection.choice import Ground, Weighed
-from lpjt.selection.evidence import separation
 from lpjt.selection.given import given_noise
 from lpjt.selection.shift import believe_distributions, believe_proportions
 from lpjt.selection.trust import Facts, estimate_accuracy
@@ -91,23 +90,17 @@ class Trial:
     def facts(self, distributions: Sequence[Array]) -> Facts:
         """What the labels of the sampled target rows rest on; `distributions`, (n_j, n_classes), of each target.
 
-        Where there are no unadapted candidates, or fewer than two adapted ones, the others stand in for them.
+        Where there are fewer than two adapted candidates, all others stand in for them.
         """
         w = self.weighed
         parts = Sampled(self.sample, w.consensus).of_targets([len(F) for F in distributions])
         labels = np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
-        agree, adapted = (self.labellings == labels).mean(axis=1), self.is_adapted
-        together = _mean_agreement(self.labellings[adapted]) if adapted.sum() > 1 else float(agree.mean())
-        unadapted = together
-        if not adapted.all():
-            unadapted = float(agree[np.where(adapted, -np.inf, w.score).argmax()])
+        adapted = self.labellings[self.is_adapted]
+        together = _mean_agreement(adapted) if len(adapted) > 1 else float((self.labellings == labels).mean())
         return Facts(
             agreement=float(w.votes[np.arange(len(labels)), labels].mean()),
             adapted=together,
-            unadapted=unadapted,
-            separation=float(np.mean([separation(labels, near) for near in self.ground.nearest])),
-            local=self.ground.local or 1.0,  # at worst, where no labelled rows tell
-            linear=self.ground.linear,
+            certainty=float(w.consensus.max(axis=1).mean()),
         )
 
     def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
