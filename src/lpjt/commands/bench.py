@@ -11,6 +11,7 @@ from rich.console import Console
 
 from lpjt.commands._bench_screen import Force, bench_console, check_page, tasks_at_hand, watched, write_pages
 from lpjt.commands.bench_ask import ask
+from lpjt.commands.bench_cluster import cluster
 from lpjt.commands.output import one_line_errors
 from lpjt.study.pages import performance, robustness
 from lpjt.study.robust import tasks as suite
@@ -186,6 +187,7 @@ def robust(
 
 
 bench_app.command()(ask)
+bench_app.command()(cluster)
 
 
 @bench_app.command()
