@@ -64,6 +64,16 @@ def test_labels_are_those_of_a_fit_in_memory(problem, in_memory, monkeypatch, ca
 
 
 @pytest.mark.usefixtures("small")
+def test_guests_of_other_regions_find_as_much_as_in_one_region(problem, monkeypatch):
+    X, y, X_target, _ = problem
+    several = fit(X, y, X_target)
+    monkeypatch.setattr(cells, "REGION_ROWS", 10_000)
+    one = fit(X, y, X_target)
+    assert several.neighbor_recall_ == pytest.approx(one.neighbor_recall_, abs=1e-4)
+    assert agreement(one, several) >= 0.995
+
+
+@pytest.mark.usefixtures("small")
 def test_one_cell_is_an_exact_search(problem, in_memory, monkeypatch):
     monkeypatch.setattr(core_cells, "CELL_ROWS", 10_000)
     X, y, X_target, _ = problem

@@ -28,8 +28,8 @@ def test_blocks_are_made_from_their_number_alone(tmp_path, monkeypatch):
 
 
 def record(**changes):
-    first = cluster.Run(np.array([0, 1, 1, 0]), 10.0, {"all rows": 8.0}, 0.97, True, 10**9)
-    second = cluster.Run(np.array([0, 1, 1, 1]), 15.0, {}, 0.97, True, 2 * 10**9, changes.pop("killed", [7]))
+    first = cluster.Run(np.array([0, 1, 1, 0]), 10.0, {"all rows": 8.0}, 0.97, True, 10**9, 16.0)
+    second = cluster.Run(np.array([0, 1, 1, 1]), 15.0, {}, 0.97, True, 2 * 10**9, 1.0, changes.pop("killed", [7]))
     files = cluster.Files(([], []), (np.zeros(4), np.array([0, 1, 0, 0])))
     return cluster._record(4, files, 0.5, first, second)
 
@@ -40,9 +40,9 @@ def test_ratios_and_the_time_that_the_aim_would_take(monkeypatch):
     assert found["status"] == "ok"
     assert (found["passes"], found["killed_ratio"], found["equal_labels"], found["accuracy"]) == (20, 1.5, 75, 75)
     assert found["worker_bytes"] == 2 * 10**9
-    assert found["core_seconds_per_row"] == 4.0
+    assert found["cpu_seconds_per_row"] == 4.0
     n_cells = 2 * 10**8 / cluster.CELL_ROWS
-    assert found["aimed_seconds"] == pytest.approx(10**8 * (4.0 + n_cells * 1e-9) / 32)
+    assert found["aimed_cpu_seconds"] == pytest.approx(10**8 * (4.0 + n_cells * 1e-9) / 32)
     sheet = cluster.cluster_sheet([found | {"size": 4}, {"size": 8, "status": "failed", "message": "why"}])
     text = sheet.to_markdown()
     assert "1.50" in text

@@ -3,8 +3,8 @@
 Each row goes to the cells of its nearest centres, two or more, so that a row near the border of a cell meets the rows
 beyond it in another one. With n rows of width d, r cells per row and m rows per cell, m independent of n:
 
-- Time is n r m d for the search, linear in the rows, and n (n r / m) d for the assignment, which at 10^8 rows is a
-  third of the search.
+- Time is n r m d for the search, linear in the rows, and n (n r / m) d for the assignment, which at 10^8 rows is
+  half of the search.
 - n r rows are moved, 4 d bytes each: 51 GB for 10^8 rows of 64 columns in two cells each.
 - Memory is m d for a cell; cells are searched in groups, so that each task has many rows and tasks are few.
 """

@@ -28,7 +28,7 @@ WIDTH, WORKERS, MEMORY = 64, 2, "2GB"
 #: Rows per block, each of which is one file.
 BLOCK_ROWS = 50_000
 
-#: Share of the time of an undisturbed fit after which a worker is killed in the second one.
+#: Share of the processor time of an undisturbed fit after which a worker is killed in the second one.
 KILLED_AFTER = 0.6
 
 #: What the constants are extrapolated to.
@@ -59,9 +59,9 @@ def measure_cluster(task: Measurement, tell: Callable[[str], None]) -> Row:
         pass_seconds = _time_pass(files)
         with _cluster(directory) as client:
             tell("fitting undisturbed")
-            first = fit_once(client, files, None)
+            first = fit_once(client, files)
             tell(f"fitted in {first.seconds:.0f} s; fitting once more, with a worker killed on the way")
-            second = fit_once(client, files, KILLED_AFTER * first.seconds)
+            second = fit_once(client, files, KILLED_AFTER * first.cpu_seconds)
     record = _record(task.size, files, pass_seconds, first, second)
     return task.row(record, started)
 
@@ -97,33 +97,54 @@ class Run:
     recall: float | None
     adapted: bool
     peak_bytes: int  # of the largest worker
+    cpu_seconds: float  # of all workers, which other processes of the machine do not change much
     killed: list[int] = field(default_factory=list)
 
 
-def fit_once(client: Any, files: Files, kill_after: float | None) -> Run:
-    """Fit, and bring the labels here; with `kill_after`, one worker is killed after so many seconds."""
-    pids = sorted(client.run(os.getpid).values())  # processes of this command's own cluster
-    killed: list[int] = []
+def fit_once(client: Any, files: Files, kill_after: float = float("inf")) -> Run:
+    """Fit, and bring the labels here; one worker is killed once all have used `kill_after` seconds of their processors.
 
-    def kill() -> None:
-        os.kill(pids[0], signal.SIGKILL)
-        killed.append(pids[0])
-
-    timer = None if kill_after is None else threading.Timer(kill_after, kill)
+    Not seconds of a clock: other processes of the machine may take more of it in one fit than in the other.
+    """
     X, X_target = (_lazy(blocks) for blocks in files.blocks)
-    with _peak_of(client) as peak:
+    before = sum(client.run(time.process_time).values())
+    with _peak_of(client) as peak, _killer(client, kill_after) as killed:
         start = time.perf_counter()
-        if timer is not None:
-            timer.start()
-        try:
-            model = make_variant(candidates=None, random_state=0).fit(X, files.labels[0], X_target)
-            labels = model.transduction_.compute()
-        finally:
-            if timer is not None:
-                timer.cancel()
+        model = make_variant(candidates=None, random_state=0).fit(X, files.labels[0], X_target)
+        labels = model.transduction_.compute()
         seconds = time.perf_counter() - start
+    cpu = sum(client.run(time.process_time).values()) - before  # without meaning if a worker was lost
     stages = {name: float(part) for name, part in model.seconds_.items()}
-    return Run(labels, seconds, stages, model.neighbor_recall_, bool(model.adapted_), max(peak), killed)
+    return Run(labels, seconds, stages, model.neighbor_recall_, bool(model.adapted_), max(peak), cpu, killed)
+
+
+@contextmanager
+def _killer(client: Any, kill_after: float, every: float = 0.1) -> Any:
+    """A list that gets the process of the worker that was killed."""
+    import psutil
+
+    workers = [psutil.Process(pid) for pid in sorted(client.run(os.getpid).values())]  # of this command's own cluster
+    killed: list[int] = []
+    done = threading.Event()
+
+    def used() -> float:
+        return float(sum(sum(worker.cpu_times()[:2]) for worker in workers))
+
+    def look() -> None:
+        limit = used() + kill_after
+        while not done.wait(every):
+            if used() >= limit:
+                killed.append(workers[0].pid)
+                os.kill(workers[0].pid, signal.SIGKILL)
+                return
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        done.set()
+        thread.join()
 
 
 def _lazy(blocks: list[Path]) -> Any:
@@ -196,7 +217,7 @@ def time_assignment(n_rows: int = 20_000, n_cells: int = 2000, width: int = 20) 
 
 
 def _record(n_rows: int, files: Files, pass_seconds: float, first: Run, second: Run) -> Record:
-    each = WORKERS * first.stages["all rows"] / n_rows
+    each = first.cpu_seconds / n_rows
     pair = time_assignment()
     own = pair * FEWEST_CELLS * n_rows / CELL_ROWS  # of the assignment, which is part of `each`
     aimed = AIM_ROWS * (each - own + pair * FEWEST_CELLS * AIM_ROWS / CELL_ROWS) / AIM_CORES
@@ -214,9 +235,9 @@ def _record(n_rows: int, files: Files, pass_seconds: float, first: Run, second: 
         "killed_seconds": second.seconds,
         "killed_ratio": second.seconds / first.seconds,
         "equal_labels": 100 * float(np.mean(first.labels == second.labels)),
-        "core_seconds_per_row": each,
+        "cpu_seconds_per_row": each,
         "seconds_per_comparison": pair,
-        "aimed_seconds": aimed,
+        "aimed_cpu_seconds": aimed,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
     }
 
@@ -224,7 +245,7 @@ def _record(n_rows: int, files: Files, pass_seconds: float, first: Run, second: 
 def cluster_sheet(records: list[Record]) -> Sheet:
     """One line per number of rows, with ratios, and the time that the aim would take with these constants."""
     head = (
-        "rows", "s", "passes", "all rows, core us per row", "recall", "accuracy", "worker GB", "killed / undisturbed",
+        "rows", "s", "passes", "core us per row", "recall", "accuracy", "worker GB", "killed / undisturbed",
         "equal labels", f"{AIM_ROWS:,} rows, {AIM_CORES} cores (aim {AIM_MINUTES} min)", "load",
     )  # fmt: skip
     lines = []
@@ -232,11 +253,18 @@ def cluster_sheet(records: list[Record]) -> Sheet:
         if r["status"] != "ok":
             lines.append((f"{r['size']:,}", *([r["message"] or r["status"]] + [""] * (len(head) - 2))))
             continue
-        recall = "-" if r["recall"] is None else f"{r['recall']:.3f}"
-        load = "-" if r["load"] is None else f"{r['load']:.1f}"
-        lines.append(
-            (f"{r['size']:,}", f"{r['seconds']:.0f}", f"{r['passes']:.0f}", f"{1e6 * r['core_seconds_per_row']:.0f}",
-             recall, f"{r['accuracy']:.1f}", f"{r['worker_bytes'] / 1e9:.2f}", f"{r['killed_ratio']:.2f}",
-             f"{r['equal_labels']:.2f}", f"{r['aimed_seconds'] / 60:.0f} min", load)
-        )  # fmt: skip
+        line = (
+            f"{r['size']:,}",
+            f"{r['seconds']:.0f}",
+            f"{r['passes']:.0f}",
+            f"{1e6 * r['cpu_seconds_per_row']:.0f}",
+            "-" if r["recall"] is None else f"{r['recall']:.3f}",
+            f"{r['accuracy']:.1f}",
+            f"{r['worker_bytes'] / 1e9:.2f}",
+            f"{r['killed_ratio']:.2f}",
+            f"{r['equal_labels']:.2f}",
+            f"{r['aimed_cpu_seconds'] / 60:.0f} min",
+            "-" if r["load"] is None else f"{r['load']:.1f}",
+        )
+        lines.append(line)
     return Sheet("On a cluster of two workers", head, lines)
