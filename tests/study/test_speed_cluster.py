@@ -1,6 +1,7 @@
 """The bench on a cluster: its rows on disk, its fits and its table."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -65,6 +66,8 @@ def test_the_assignment_is_timed():
 def test_a_killed_worker_changes_no_label(monkeypatch):
     monkeypatch.setattr(cluster, "BLOCK_ROWS", 3000)
     monkeypatch.setattr(cluster, "KILLED_AFTER", 0.3)
+    few = partial(cluster.make_variant, sample_size=800, max_iter=2)
+    monkeypatch.setattr(cluster, "make_variant", few)
     monkeypatch.setattr("lpjt.fitting.graph.REGIONS_FROM", 5000)
     monkeypatch.setattr("lpjt.core.cells.CELL_ROWS", 4000)
     monkeypatch.setattr("lpjt.engines.dask.cells.REGION_ROWS", 12_000)
