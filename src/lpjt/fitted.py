@@ -52,6 +52,7 @@ class FittedModel(
     summary_: str
     history_: list[dict[str, Any]]
     n_iter_: int
+    neighbor_recall_: float | None
     sample_: dict[str, Codes | None]
     seconds_: dict[str, float]
     n_features_in_: int
@@ -383,6 +384,7 @@ class FittedModel(
         self.summary_ = "There was no target to label." if verdict is None else verdict.summary
         self.history_ = outcome.history
         self.n_iter_ = max(outcome.n_iter, 1)
+        self.neighbor_recall_ = outcome.neighbor_recall
         self.sample_ = dict(zip(names, outcome.sample, strict=True))
         self.seconds_ = outcome.seconds
         first = self._target_names[0]

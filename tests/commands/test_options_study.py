@@ -23,6 +23,7 @@ MAKE_FIGURE = "lpjt.commands.reproduce.make_figure"
 RUN_TASKS = "lpjt.study.speed.run.run_tasks"
 RUN_SUITE = "lpjt.commands.bench.run_jobs"
 RUN_ASKING = "lpjt.commands.bench_ask.run_jobs"
+RUN_CLUSTER = "lpjt.commands.bench_cluster.measure_cluster"
 FAMILIES, WHY_MISSING = "lpjt.study.robust.tasks.FAMILIES", "lpjt.study.robust.tasks.why_missing"
 CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
 PROFILE = "lpjt.commands.bench_profile.profile_fit"
@@ -49,6 +50,7 @@ class StudyCommandLine(CommandLine):
         monkeypatch.setattr(RUN_TASKS, self._run_tasks)
         monkeypatch.setattr(RUN_SUITE, self._run_suite)
         monkeypatch.setattr(RUN_ASKING, self._run_asking)
+        monkeypatch.setattr(RUN_CLUSTER, self._run_cluster)
         monkeypatch.setattr(WHY_MISSING, lambda *_: None)
         monkeypatch.setattr(FAMILIES, {name: suite.FAMILIES[name] for name in ("COIL20", "DeCAF6")})
 
@@ -104,6 +106,10 @@ class StudyCommandLine(CommandLine):
     def _profile(self, data, *, n_threads):
         self.data, self.options = data, {"threads": n_threads}
         return Profile(1.0, {"labels": 0.5}, {(("lpjt/x.py", 1, "f"),): 1.0}, {})
+
+    def _run_cluster(self, task, tell):
+        self.tasks = [task]
+        return task.row_without_result(status="failed", message="not run here")
 
     def _run_suite(self, jobs, store, *, run, on_event, **options):
         self.jobs, self.options = jobs, options
@@ -255,6 +261,14 @@ def quick_rows(lpjt, command):
         assert lpjt.rows_per_domain() == numbers
 
 
+@CASES.prove("bench cluster", "--rows")
+def cluster_rows(lpjt, command):
+    for more, expected in (([], 200_000), (["--rows", 1000], 1000)):
+        lpjt("bench", command, *more)
+        assert lpjt.rows_per_domain() == [expected]
+    assert "at least 100 rows" in lpjt("bench", command, "--rows", 50, code=2).stderr
+
+
 @CASES.prove("bench growth", "--quick")
 def growth_quick(lpjt, command):
     for more, ends, rows in (([], GROWTH, 100), (["--quick"], QUICK, 10)):
@@ -289,6 +303,7 @@ def peers_timeout(lpjt, command):
 @CASES.prove("bench pie", "--output")
 @CASES.prove("bench peers", "--output")
 @CASES.prove("bench neighbors", "--output")
+@CASES.prove("bench cluster", "--output")
 def bench_output(lpjt, command):
     for more, folder in (([], DIRECTORY), (["-o", "mine"], "mine"), (["--output", "ours"], "ours")):
         lpjt("bench", command, *more)

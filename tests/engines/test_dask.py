@@ -59,7 +59,7 @@ def test_agrees_with_memory(parameters):
 
 @pytest.mark.parametrize("shard_rows", [1, 150, 699])
 def test_agrees_in_several_shards(shard_rows, monkeypatch):
-    monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", max(shard_rows, 50))
+    monkeypatch.setattr("lpjt.fitting.graph.SHARD_ROWS", max(shard_rows, 50))
     X, y, X_target, y_target = overlapping()
     assert_same(*both(X, y, X_target, masked(y_target, 10), sample_size=300))
 

@@ -121,7 +121,7 @@ def test_sparse_and_dense_domains_together():
 
 @pytest.mark.parametrize(("shard_rows", "expected"), [(10_000, 1), (100, 6), (99, 7)])
 def test_shards_are_counted(monkeypatch, shard_rows, expected):
-    monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", shard_rows)
+    monkeypatch.setattr("lpjt.fitting.graph.SHARD_ROWS", shard_rows)
     sizes = []
     real = LocalEngine.map_shards
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from lpjt import Propagation
 from lpjt.core.propagation import unit_rows
 from lpjt.domains import open_domains
-from lpjt.fitting import whole
+from lpjt.fitting import graph, whole
 from lpjt.fitting.adapt import adapt
 from lpjt.fitting.memory import within_memory
 from lpjt.fitting.sampling import draw_by_class, draw_sample, share_out
@@ -101,7 +101,7 @@ def test_shards_are_spreads_of_all_rows(monkeypatch):
     X, y, X_target, y_target = OVERLAPPING
     order = np.argsort(y_target, kind="stable")
     whole = quiet(one_setting(random_state=0, sample_size=800), X, y, X_target[order])
-    monkeypatch.setattr("lpjt.fitting.whole.SHARD_ROWS", 700)
+    monkeypatch.setattr("lpjt.fitting.graph.SHARD_ROWS", 700)
     shards = quiet(one_setting(random_state=0, sample_size=800), X, y, X_target[order])
     accuracy = [100 * np.mean(model.transduction_ == y_target[order]) for model in (whole, shards)]
     assert abs(accuracy[0] - accuracy[1]) <= 2
@@ -212,10 +212,9 @@ def test_a_source_alone_has_weights_for_all_rows():
         (30, 300, (30, 70)),
     ],
 )
-def test_labelled_rows_of_the_target_are_thinned_last(n_source, n_target, expected, monkeypatch):
-    monkeypatch.setattr(whole, "SHARD_ROWS", 100)
+def test_labelled_rows_of_the_target_are_thinned_last(n_source, n_target, expected):
     labels = [np.arange(n_source) % 4, np.r_[np.full(50, -1), np.arange(n_target) % 4]]
-    source, target = whole._choose_known(labels, 1, rng())
+    source, target = graph._choose_known(labels, 1, rng(), 100)
     assert (len(source), len(target)) == expected
     assert (labels[1][target] >= 0).all()
     assert_array_equal(np.unique(labels[0][source]), range(4))

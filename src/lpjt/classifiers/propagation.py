@@ -127,11 +127,11 @@ class Propagation(BaseEstimator):
         known = labels >= 0
         Y = weigh_rows(np.eye(n_classes)[labels * known], weights)
         if not self.anchored:
-            W = propagation.neighbor_graph(self._scaled(Z), self.n_neighbors, search=search)
+            W = propagation.neighbor_graph(scale_rows(self, Z), self.n_neighbors, search=search)
             F = propagation.harmonic_labels(W, Y, known, tol=TOLERANCE)
             return self._normalised(F, Y[known], 1.0)
         Y = Y[known]
-        Z_known, Z_unknown = self._scaled(Z[known]), self._scaled(Z[~known])
+        Z_known, Z_unknown = scale_rows(self, Z[known]), scale_rows(self, Z[~known])
         if len(Z_unknown) < 2:
             return propagation.vote(Z_known, Y, Z_unknown, n_neighbors=N_VOTES)
         del Z  # the scaled copies are enough
@@ -179,10 +179,6 @@ class Propagation(BaseEstimator):
         distributions = weigh_rows(distributions, weights)
         return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_length=self.unit_length, search=search)
 
-    def _scaled(self, Z: Array) -> Array:
-        # float32 is enough to compare rows of unit length, and takes half the time.
-        return propagation.unit_rows(Z).astype(np.float32, copy=False) if self.unit_length else Z
-
     def _harmonic_part(self, near: propagation.Neighborhoods, Y_known: Array) -> Array:
         W_uu, W_uk = near.blocks()
         return self._normalised(propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE), Y_known, 1.0)
@@ -192,12 +188,24 @@ class Propagation(BaseEstimator):
         return self._normalised(F, Y_known, 0.5)
 
     def _normalised(self, F: Array, Y_known: Array, power: float) -> Array:
-        proportions = np.asarray(self.class_mass, dtype=np.float64)
-        if not proportions.ndim:  # a boolean
-            if not self.class_mass:
-                return propagation.normalise_rows(F)
-            proportions = Y_known.mean(axis=0)
+        proportions = mass_proportions(self, Y_known.mean(axis=0))
+        if proportions is None:
+            return propagation.normalise_rows(F)
         return propagation.normalise_class_mass(F, proportions, power=power)
+
+
+def scale_rows(classifier: Propagation, Z: Array) -> Array:
+    """Embedded rows as the propagation compares them."""
+    # float32 is enough to compare rows of unit length, and takes half the time.
+    return propagation.unit_rows(Z).astype(np.float32, copy=False) if classifier.unit_length else Z
+
+
+def mass_proportions(classifier: Propagation, of_known: Array) -> Array | None:
+    """Proportions that class masses are normalised to, (n_classes,), given those of the labelled rows, or None."""
+    given = np.asarray(classifier.class_mass, dtype=np.float64)
+    if given.ndim:
+        return given
+    return of_known if classifier.class_mass else None
 
 
 def weigh_rows(Y: Array, weights: Array | None) -> Array:

@@ -10,6 +10,7 @@ import typer
 from lpjt.commands._bench_run import Keep, Output, Timeout, measure_plan, parse_rows, rows_help, run_plan
 from lpjt.commands._bench_screen import Force, bench_console, check_page, tasks_at_hand, watched, write_pages
 from lpjt.commands.bench_ask import ask
+from lpjt.commands.bench_cluster import cluster
 from lpjt.commands.bench_more import disk, floor, predict, small
 from lpjt.commands.bench_profile import profile
 from lpjt.commands.output import one_line_errors
@@ -186,7 +187,7 @@ def robust(
             write_pages(screen, robustness.PAGE, lambda: robustness.write_page(tasks, stored), force=force)
 
 
-for command in (ask, profile, disk, predict, small, floor):
+for command in (ask, profile, disk, predict, small, floor, cluster):
     bench_app.command()(command)
 
 

@@ -77,6 +77,20 @@ def nearest_others(X: Array, n_neighbors: int, *, search: str = "exact") -> Neig
     return _nearest_of_all(X, X, k, others=True)
 
 
+def nearest_in_cell(X: Array, n_neighbors: int) -> Neighbors:
+    """As `nearest_others`, exact, on one thread: by faiss, which takes half the time, if it is installed."""
+    k = min(n_neighbors, len(X) - 1)
+    if len(X) ** 2 <= SMALL_SEARCH or importlib.util.find_spec("faiss") is None:
+        return _nearest_of_all(X, X, k, others=True)
+    faiss = load_faiss()
+    faiss.omp_set_num_threads(1)
+    centered = as_float32(
+        X - X.mean(axis=0)
+    )  # faiss sums squared norms: those of rows far from the origin would cancel
+    squared, indices = faiss.knn(centered, centered, k + 1)
+    return _without_self(Neighbors(indices, np.maximum(squared, 0.0)))
+
+
 def nearest_among(X: Array, queries: Codes, candidates: Codes, n_neighbors: int, *, search: str = "exact") -> Neighbors:
     """Nearest rows, among some rows of `X`, of some rows of `X`; rows are given and returned by their numbers.
 

@@ -179,12 +179,13 @@ def spread_labels(W: sparse.csr_array, Y: Array, sigma: float, *, tol: float = 1
     return (1 - sigma) * solve_definite(A.tocsr(), np.asarray(Y, dtype=np.float64), tol=tol).values
 
 
-def normalise_class_mass(F: Array, proportions: Array, *, power: float = 1.0) -> Array:
+def normalise_class_mass(F: Array, proportions: Array, *, power: float = 1.0, mass: Array | None = None) -> Array:
     """Scale the columns towards the given proportions of the total mass (Zhu's CMN), then the rows to sum 1.
 
-    `power` 1 scales the columns to the proportions, 0 not at all, 1/2 half the way.
+    `power` 1 scales the columns to the proportions, 0 not at all, 1/2 half the way. `mass`, (n_classes,), is the mean
+    of all rows where `F` has some of them.
     """
-    mass = F.mean(axis=0)
+    mass = F.mean(axis=0) if mass is None else mass
     scale = np.divide(proportions, mass, out=np.zeros(len(mass)), where=mass > 0)
     return normalise_rows(F * scale**power)
 
@@ -200,18 +201,19 @@ def _heat_graph(near: Neighbors, n_columns: int) -> Graph:
     if len(near.indices) * n_columns > DENSE_ENTRIES:
         return _heat_rows(near, n_columns)
     W = np.zeros((len(near.indices), n_columns))
-    np.put_along_axis(W, near.indices, _heat_values(near.squared.astype(np.float64)), axis=1)
+    np.put_along_axis(W, near.indices, heat_values(near.squared.astype(np.float64)), axis=1)
     return W
 
 
 def _heat_rows(near: Neighbors, n_columns: int, bandwidth: float | None = None) -> sparse.csr_array:
     """Heat weights of each row's neighbours, (n, n_columns); `bandwidth` is squared, by default the mean of `near`."""
-    values = _heat_values(near.squared.astype(np.float64).ravel(), bandwidth)
+    values = heat_values(near.squared.astype(np.float64).ravel(), bandwidth)
     ends = np.arange(0, values.size + 1, near.indices.shape[1])
     return sparse.csr_array((values, near.indices.ravel(), ends), shape=(len(near.indices), n_columns))
 
 
-def _heat_values(squared: Array, bandwidth: float | None = None) -> Array:
+def heat_values(squared: Array, bandwidth: float | None = None) -> Array:
+    """Heat weights of squared distances; `bandwidth` is squared, by default the mean of the distances."""
     square = squared.mean() if bandwidth is None else bandwidth
     # never zero: distant rows vote too
     return np.exp(-np.minimum(squared / (2 * max(square, np.finfo(float).tiny)), 500.0))

@@ -1,12 +1,13 @@
 """What a fit asks of the engine that holds the rows; `lpjt.engines` has one for memory and disk, and one for Dask."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from lpjt._typing import Array, Codes, Values
+from lpjt.classifiers.regional import RegionalPropagation
 from lpjt.core.blocks import AnyRows
 
 #: What an engine holds, one entry per row: an array, a sparse array, rows on disk or a Dask array.
@@ -49,6 +50,16 @@ class Engine(Protocol):
 
     def decode(self, y: Held, F: Held, classes: Values) -> Held:
         """Labels, (n,): those given by the codes `y`, else the likeliest of `F`, (n, n_classes)."""
+
+
+@runtime_checkable
+class RegionalEngine(Engine, Protocol):
+    """An engine whose workers can label regions of one graph, for more rows than one graph in memory can have."""
+
+    def map_regions(
+        self, rule: RegionalPropagation, rows: Sequence[Held], labels: Sequence[Codes]
+    ) -> tuple[tuple[Held, ...], float]:
+        """As `map_shards`, over one graph of the unlabelled rows of all targets; and the recall of its search."""
 
 
 def decode(y: Codes, F: Array, classes: Values) -> Values:

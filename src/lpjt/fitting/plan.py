@@ -21,6 +21,10 @@ from lpjt.selection.trust import Trust, Verdict
 #: dense enough that its neighbourhoods are as good as those of all rows.
 SHARD_ROWS = 1_000_000
 
+#: On a cluster, number of unlabelled rows above which they are labelled in regions of one graph, by the default
+#: classifier, and the maximum number of labelled rows then, which every worker holds.
+REGIONS_FROM, REGION_KNOWN = 150_000, 250_000
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
@@ -100,4 +104,5 @@ class Outcome:
     seconds: dict[str, float] = field(default_factory=dict)  # by stage, all iterations together
     verdict: Verdict | None = None  # the fit in words; None without a target
     asking: tuple[Codes, ...] = ()  # (m_j, 3) per target: the rows to label next, see `order_targets`
+    neighbor_recall: float | None = None  # of the last labelling's search; 1 if exact, None if not measured
     sample: tuple[Codes | None, ...] = ()  # positions of the rows of each domain that were learned from; None for all

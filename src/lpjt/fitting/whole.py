@@ -11,22 +11,23 @@ from functools import partial
 import numpy as np
 
 from lpjt._typing import Array, Codes, Values
-from lpjt.classifiers import Classifier, Inductive, Predictor
+from lpjt.classifiers import Inductive, Predictor
 from lpjt.core.alternation import Clock
 from lpjt.core.blocks import AnyRows, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.core.moments import class_proportions
-from lpjt.core.neighbors import choose_search, nearest_rows
+from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.adapt import OnRecord, adapt
 from lpjt.fitting.asking import order_targets
 from lpjt.fitting.engine import Engine, Held
+from lpjt.fitting.graph import propagate
 from lpjt.fitting.memory import within_memory
-from lpjt.fitting.plan import SHARD_ROWS, Outcome, Plan
+from lpjt.fitting.plan import Outcome, Plan
 from lpjt.fitting.refine import keep_known, shift_proportions
-from lpjt.fitting.sampling import draw_by_class, draw_sample
+from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.unadapted import fit_source_only
 from lpjt.selection.trust import Verdict, judge
 
@@ -69,6 +70,7 @@ def fit_domains(
         clock.lap("predictor")
         return replace(outcome, sample=sample, seconds=clock.laps)
     outcome = adapt(few, plan, on_record)
+    outcome = replace(outcome, neighbor_recall=1.0 if plan.settings.search == "exact" else None)
     clock.skip()
     here = None
     if any(positions is not None for positions in sample):
@@ -138,7 +140,7 @@ def _label_all(
     everything = domains.all
     n_sources, n_classes = len(domains.sources), len(domains.classes)
     parts = list(zip(outcome.coordinates, outcome.projections, strict=True))
-    weights = _equal_weights(domains, engine)
+    weights, recall = _equal_weights(domains, engine), outcome.neighbor_recall
     Z: list[Held] = []
     weighted = outcome.adapted and plan.settings.landmark_ratio is not None
     transductive = outcome.adapted and not isinstance(outcome.classifier, Inductive)
@@ -151,7 +153,7 @@ def _label_all(
         weights = _spread_weights(Z, sample, outcome.weights, engine)
     if transductive:
         assert outcome.classifier is not None
-        distributions = _propagate(Z, labels, domains, plan, outcome.classifier, engine)
+        distributions, recall = propagate(Z, labels, domains, plan, outcome.classifier, engine)
         distributions = _refine(distributions, domains, outcome, engine)
     else:
         distributions = tuple(
@@ -164,37 +166,7 @@ def _label_all(
             )
             for i in range(n_sources, len(everything))
         )
-    return replace(outcome, distributions=distributions, weights=weights)
-
-
-def _propagate(
-    Z: list[Held],
-    labels: list[Codes],
-    domains: Domains,
-    plan: Plan,
-    classifier: Classifier,
-    engine: Engine,
-) -> tuple[Held, ...]:
-    """One labelling of all target rows over the graph of all embedded rows, in as few shards as their number allows."""
-    n_sources, n_classes = len(domains.sources), len(domains.classes)
-    known = _choose_known(labels, n_sources, plan.random_state)
-    n_known = sum(map(len, known))
-    unknown = [np.flatnonzero(y < 0) for y in labels[n_sources:]]
-    n_unknown = sum(map(len, unknown))
-    n_shards = max(1, -(-n_unknown // SHARD_ROWS))
-    label = partial(
-        label_shard,
-        Z_known=np.vstack([np.asarray(engine.take(z, rows)) for z, rows in zip(Z, known, strict=True)]),
-        y_known=np.concatenate([y[rows] for y, rows in zip(labels, known, strict=True)]),
-        weights=None
-        if domains.weights is None
-        else np.concatenate([w[rows] for w, rows in zip(domains.weights, known, strict=True)]),
-        classifier=classifier,
-        n_classes=n_classes,
-        search=choose_search(plan.neighbor_search, max(n_known, -(-n_unknown // n_shards))),
-    )
-    shards = [[rows[s::n_shards] for rows in unknown] for s in range(n_shards)]
-    return engine.map_shards(label, Z[n_sources:], shards, labels[n_sources:], n_classes)
+    return replace(outcome, distributions=distributions, weights=weights, neighbor_recall=recall)
 
 
 def _refine(distributions: Sequence[Held], domains: Domains, outcome: Outcome, engine: Engine) -> tuple[Held, ...]:
@@ -232,24 +204,6 @@ def _judge(outcome: Outcome, of_targets: list[Codes], of_source: Array, classes:
         of_source=of_source,
         classes=classes,
     )
-
-
-def _choose_known(labels: list[Codes], n_sources: int, random_state: np.random.RandomState) -> list[Codes]:
-    """Ascending positions of the labelled rows of each domain that take part in a labelling.
-
-    All of them up to `SHARD_ROWS`; beyond that a stratified sample of each domain. Labelled target rows are worth more
-    than source rows, so they are thinned only beyond half of that number.
-    """
-    known = [np.flatnonzero(y >= 0) for y in labels]
-    n_source, n_target = (sum(map(len, side)) for side in (known[:n_sources], known[n_sources:]))
-    of_target = min(n_target, max(SHARD_ROWS // 2, SHARD_ROWS - n_source))
-    of_source = min(n_source, SHARD_ROWS - of_target)
-    chosen = []
-    for i, (rows, y) in enumerate(zip(known, labels, strict=True)):
-        places, n_side = (of_source, n_source) if i < n_sources else (of_target, n_target)
-        n_rows = len(rows) * places // max(n_side, 1)
-        chosen.append(np.sort(draw_by_class(rows, y[rows], n_rows, random_state)))
-    return chosen
 
 
 def _equal_weights(domains: Domains, engine: Engine) -> tuple[Held, ...]:
@@ -312,23 +266,3 @@ def likeliest_block(F: Array, y: Codes) -> Codes:
 def weigh_block(Z: Array, *, sampled: Array, weights: Array) -> Array:
     """Weight of the nearest sampled row of each embedded row of a block."""
     return weights[nearest_rows(Z, sampled, 1).indices[:, 0]]
-
-
-def label_shard(
-    parts: list[Array],
-    *,
-    Z_known: Array,
-    y_known: Codes,
-    weights: Array | None = None,
-    classifier: Classifier,
-    n_classes: int,
-    search: str,
-) -> Array:
-    """Class distributions of the unlabelled rows of a shard, stacked, from all labelled rows."""
-    stacked = np.vstack([Z_known, *parts])
-    y = np.concatenate([y_known, np.full(len(stacked) - len(y_known), -1)]).astype(np.int64, copy=False)
-    if len(stacked) == len(y_known):
-        return np.empty((0, n_classes))
-    if weights is not None:  # of the labelled rows alone; an unlabelled row counts once
-        weights = np.concatenate([weights, np.ones(len(stacked) - len(weights))])
-    return classifier.classify(stacked, y, weights, n_classes, search=search)

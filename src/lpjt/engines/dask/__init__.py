@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lpjt._typing import Array, Codes, Values
+from lpjt.classifiers.regional import RegionalPropagation
 from lpjt.domains import Domains
+from lpjt.engines.dask.cells import Rows, label_in_regions
 from lpjt.engines.dask.cluster import compute, persist
 from lpjt.engines.dask.door import open_lazy_domains
 from lpjt.engines.dask.labels import Lazy
@@ -72,12 +74,15 @@ class DaskEngine:
             )
             for shard in shards
         ]
-        starts = [np.cumsum([0, *(len(positions) for positions in shard)]) for shard in shards]
-        distributions = [
-            _assemble(Z, y, answers, [(s[j], shard[j]) for s, shard in zip(starts, shards, strict=True)], n_classes)
-            for j, (Z, y) in enumerate(zip(rows, labels, strict=True))
-        ]
-        return persist(*distributions)  # all targets at once, so that each shard is labelled once
+        return _distribute(answers, rows, shards, labels, n_classes)
+
+    def map_regions(
+        self, rule: RegionalPropagation, rows: Sequence[Lazy], labels: Sequence[Codes]
+    ) -> tuple[tuple[Lazy, ...], float]:
+        """Class distributions of each target over one graph of all unlabelled rows, and the recall of its search."""
+        unlabelled = [np.flatnonzero(y < 0) for y in labels]
+        answers, shards, recall = label_in_regions(Rows(rows, unlabelled), rule)
+        return _distribute(answers, rows, shards, labels, rule.n_classes), recall
 
     def hold(self, values: Array, like: Lazy) -> Lazy:
         """Values in blocks of the same rows as `like`."""
@@ -108,6 +113,22 @@ def _call(function: Callable[[list[Array]], Array], parts: list[Array]) -> Array
     return function(parts)
 
 
+def _distribute(
+    answers: list[Any],
+    rows: Sequence[Lazy],
+    shards: Sequence[Sequence[Codes]],
+    labels: Sequence[Codes],
+    n_classes: int,
+) -> tuple[Lazy, ...]:
+    """Distributions of each target in the blocks of its rows, from the answers for all shards."""
+    starts = [np.cumsum([0, *(len(positions) for positions in shard)]) for shard in shards]
+    distributions = [
+        _assemble(Z, y, answers, [(s[j], shard[j]) for s, shard in zip(starts, shards, strict=True)], n_classes)
+        for j, (Z, y) in enumerate(zip(rows, labels, strict=True))
+    ]
+    return persist(*distributions)  # all targets at once, so that each shard is labelled once
+
+
 def _assemble(Z: Lazy, y: Codes, answers: list[Any], places: list[tuple[int, Codes]], n_classes: int) -> Lazy:
     """Distributions of one target in the blocks of its rows, from the answers for all shards.
 
@@ -123,6 +144,8 @@ def _assemble(Z: Lazy, y: Codes, answers: list[Any], places: list[tuple[int, Cod
         parts, positions = [], []
         for answer, (start, rows) in zip(answers, places, strict=True):
             a, b = np.searchsorted(rows, (first, last))
+            if a == b:
+                continue
             parts.append(part_of(answer, int(start + a), int(start + b)))
             positions.append(rows[a:b] - first)
         block = fill(y[first:last], parts, positions, n_classes)

@@ -133,3 +133,12 @@ def row_slices(n: int, width: int) -> Iterator[slice]:
     step = max(1, _BLOCK // width)
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
+
+
+def draw_block(
+    n_rows: int, n_classes: int, width: int, *, domain: int, number: int, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, float32, and labels of one block of a domain (0 or 1) like those of `make_pair`, from its number alone."""
+    rng = np.random.default_rng([seed, domain, 3, number])
+    y = rng.permutation(np.arange(n_rows) % n_classes)
+    return Structure(n_classes, width, seed).draw(y, rng, shifted=bool(domain)), y
