@@ -54,7 +54,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 
 #: Rows of the kernel that is tried beside the linear one: 500 are as accurate as 2,000, at a sixteenth of the time. And
 #: how many rows a component needs at least: with 345 classes, which have 690 components, labels collapsed on 500 rows,
-#: and 2,000 took many times as long as the rest of the fit, so that with so many components none is tried.
+#: and 2,000 took many times as long as the rest of the fit; beyond that number of components no kernel is tried.
 KERNEL_ROWS, ROWS_PER_COMPONENT = 500, 3
 
 #: Maximum number of rows per domain that ``sample_size="auto"`` learns from, and per class if there are many classes.

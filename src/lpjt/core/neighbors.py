@@ -162,7 +162,7 @@ def _smallest_of_rows(values: Array, k: int) -> tuple[Codes, Array]:
     """Columns and values of the k smallest entries of each row, in any order.
 
     Two passes over the values, one for the minima of groups and one for the bound, then work on little more than k
-    values per row: half of the time of a partition of whole rows.
+    values per row: a partition of whole rows takes longer.
     """
     n, width = values.shape
     if width <= k:

@@ -105,8 +105,8 @@ def _add_candidates(found: View, domains: Domains, plan: Plan) -> None:
     _add_unadapted(found, found.plain, domains)
     if not plan.masses:
         return
-    masses = plan.masses[0] if len(plan.masses) == 1 else "free"
-    rule = with_masses(plan.classifier, masses, plan.proportions)
+    of_start = plan.masses[0] if len(plan.masses) == 1 else "free"
+    rule = with_masses(plan.classifier, of_start, plan.proportions)
     start, _ = first_labels(found.plain, _widths(domains), replace(plan, classifier=rule))
     for kernel in found.problems:
         try:
@@ -121,7 +121,7 @@ def _add_candidates(found: View, domains: Domains, plan: Plan) -> None:
 def _label_by_masses(found: View, kernel: Kernel, domains: Domains, plan: Plan, start: Sequence[Array]) -> list[Codes]:
     """Labels of the rows of all targets by each of the plan's class masses.
 
-    The first projection depends on the first labels alone: the masses share it, which saves a quarter of the time.
+    The first projection depends on the first labels alone, so that the masses share it.
     """
     problem, shared, settings = found.problems[kernel], found.shared[kernel], settings_of(plan, domains)
     rules = [with_masses(plan.classifier, masses, plan.proportions) for masses in plan.masses]

@@ -42,7 +42,7 @@ NOTE = (
 
 
 def plan_cluster(n_rows: int) -> Measurement:
-    """The measurement with so many rows per domain."""
+    """The measurement with the given number of rows per domain."""
     if n_rows < 10 * N_CLASSES:
         raise ValueError(f"--rows {n_rows}: the made classes need at least {10 * N_CLASSES} rows per domain.")
     data = {"rows": n_rows, "width": WIDTH, "block": BLOCK_ROWS}
@@ -125,26 +125,19 @@ def _killer(client: Any, kill_after: float, every: float = 0.1) -> Any:
 
     workers = [psutil.Process(pid) for pid in sorted(client.run(os.getpid).values())]  # of this command's own cluster
     killed: list[int] = []
-    done = threading.Event()
 
     def used() -> float:
         return float(sum(sum(worker.cpu_times()[:2]) for worker in workers))
 
-    def look() -> None:
-        limit = used() + kill_after
-        while not done.wait(every):
-            if used() >= limit:
-                killed.append(workers[0].pid)
-                os.kill(workers[0].pid, signal.SIGKILL)
-                return
+    limit = used() + kill_after
 
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    try:
+    def look() -> None:
+        if not killed and used() >= limit:
+            killed.append(workers[0].pid)
+            os.kill(workers[0].pid, signal.SIGKILL)
+
+    with _beside(look, every):
         yield killed
-    finally:
-        done.set()
-        thread.join()
 
 
 def _lazy(blocks: list[Path]) -> Any:
@@ -181,17 +174,29 @@ def _cluster(directory: str) -> Any:
 @contextmanager
 def _peak_of(client: Any, every: float = 0.5) -> Any:
     """A list that gets the largest resident memory of any worker, in bytes, as the scheduler hears of it."""
-    peak, done = [0], threading.Event()
+    peak = [0]
 
     def look() -> None:
-        while not done.wait(every):
-            workers = client.cluster.scheduler.workers.values()
-            peak.append(max((int(w.metrics.get("memory", 0)) for w in list(workers)), default=0))
+        workers = client.cluster.scheduler.workers.values()
+        peak.append(max((int(w.metrics.get("memory", 0)) for w in list(workers)), default=0))
 
-    thread = threading.Thread(target=look, daemon=True)
+    with _beside(look, every):
+        yield peak
+
+
+@contextmanager
+def _beside(look: Callable[[], None], every: float) -> Any:
+    """Call a function every so many seconds, from a thread of its own, while the context lasts."""
+    done = threading.Event()
+
+    def repeat() -> None:
+        while not done.wait(every):
+            look()
+
+    thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
     try:
-        yield peak
+        yield
     finally:
         done.set()
         thread.join()
