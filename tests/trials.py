@@ -1,9 +1,12 @@
 """Trials of candidates on small domains, and hand-made ones, for the tests of the fit."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from lpjt import LPJT, Kernel
 from lpjt.domains import open_domains
+from lpjt.fitting import views
 from lpjt.fitting.trial import Trial
 from lpjt.fitting.views import Setting
 from lpjt.parameters import make_plan
@@ -64,13 +67,24 @@ def hand_made(
 
 
 def calls_of_iterate(monkeypatch):
-    """Problems and plans of the first round, after the projection that class masses share, and of the second round."""
-    seen = {"views": [], "candidates": []}
-    for module, calls in seen.items():
+    """Problems with kernel and classifier of each iteration of the first round, and with plans of the second round."""
+    first, second, label_by_masses = [], [], views._label_by_masses
 
-        def record(problem, plan, domains, start=None, shared=None, calls=calls):
-            calls.append((problem, plan))
-            return np.eye(3)[np.arange(sum(d.X.shape[0] for d in domains.targets)) % 3]
+    def answer(problem):
+        return [np.eye(3)[np.arange(len(y)) % 3] for y in problem.labels[problem.n_sources :]]
 
-        monkeypatch.setattr(f"lpjt.fitting.{module}.iterate", record)
-    return seen["views"], seen["candidates"]
+    def record_kernel(found, kernel, *rest):
+        def record(problem, settings, rules, begun, shared):
+            first.extend((problem, SimpleNamespace(kernel=kernel, classifier=rule)) for rule in rules)
+            return [answer(problem)] * len(rules)
+
+        monkeypatch.setattr(views, "_advance", record)
+        return label_by_masses(found, kernel, *rest)
+
+    def record_plan(problem, plan, domains, start=None, shared=None):
+        second.append((problem, plan))
+        return np.vstack(answer(problem))
+
+    monkeypatch.setattr(views, "_label_by_masses", record_kernel)
+    monkeypatch.setattr("lpjt.fitting.candidates.iterate", record_plan)
+    return first, second

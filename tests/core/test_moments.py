@@ -7,7 +7,7 @@ from scipy import linalg, sparse
 
 import oracles
 from lpjt.core import moments
-from lpjt.core.blocks import row_blocks
+from lpjt.core.blocks import as_dense, row_blocks
 
 N_CLASSES = 4
 
@@ -204,7 +204,7 @@ def test_without_a_ratio_means_are_plain():
     X, y = np.array([[1.0], [3.0], [8.0]]), np.array([0, 0, -1])
     assert moments.class_moments(X, y, np.ones(3), n_classes=2).means.tolist() == [[4.0], [2.0], [0.0]]
     A = moments.averaging_matrix(y, np.ones(3), np.array([2, 0]))
-    assert_allclose(A.toarray(), [[1 / 3] * 3, [0.5, 0.5, 0.0], [0.0] * 3])
+    assert_allclose(as_dense(A), [[1 / 3] * 3, [0.5, 0.5, 0.0], [0.0] * 3])
     spread = moments.row_spread(y, np.array([1.0, 2.0, 3.0]), np.array([2, 0]), np.array([1.0, 5.0]))
     assert spread.tolist() == [0.5, 2.0, 0.0]
 

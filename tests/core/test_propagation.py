@@ -157,7 +157,7 @@ def test_anchored_labels_of_a_row_without_edges_are_its_votes():
 @pytest.fixture(params=["dense", "sparse"])
 def form(request, monkeypatch):
     """Both forms of a graph: small ones are dense."""
-    monkeypatch.setattr(propagation, "DENSE_ENTRIES", 2**19 if request.param == "dense" else 0)
+    monkeypatch.setattr("lpjt.core.edges.SMALL_GRAPH", 2**19 if request.param == "dense" else 0)
     return np.ndarray if request.param == "dense" else sparse.csr_array
 
 

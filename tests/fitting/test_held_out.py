@@ -16,13 +16,13 @@ def held_of(name, monkeypatch=None, seen=None):
     plan = make_small(plan_for(domains), FIRST_ITERATIONS)
     found = label_views(domains, plan, Scalings(domains))
     if seen is not None:
-        iterate = views.iterate
+        advance = views._advance
 
-        def record(problem, plan, domains, *start_and_shared):
-            seen.append((problem, np.concatenate([d.y for d in domains.targets])))
-            return iterate(problem, plan, domains, *start_and_shared)
+        def record(problem, *rest):
+            seen.append((problem, np.concatenate(problem.labels[problem.n_sources :])))
+            return advance(problem, *rest)
 
-        monkeypatch.setattr(views, "iterate", record)
+        monkeypatch.setattr(views, "_advance", record)
     return domains, found, hold_out(domains, plan, found)
 
 

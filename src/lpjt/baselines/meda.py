@@ -24,6 +24,7 @@ from lpjt.baselines._directions import paired_directions
 from lpjt.baselines._projection import LabelledRows, gap_weights, given_or
 from lpjt.baselines._types import Codes, Constraints, Floats
 from lpjt.baselines.gfk import geodesic_root
+from lpjt.core.blocks import as_dense
 from lpjt.core.moments import averaging_matrix
 from lpjt.core.propagation import unit_rows
 from lpjt.domains import Domain
@@ -203,7 +204,7 @@ class _System:
         weights = gap_weights(counts[0], counts[1], len(y_source), len(y_target), balance=balance)
         weights = self.alignment_weight * weights
         averages = [averaging_matrix(y, np.ones(len(y)), c) for y, c in zip((y_source, y_target), counts, strict=True)]
-        U = sparse.hstack([averages[0], -averages[1]]).toarray().T  # e_0, e_1, ..., e_C, (n, 1 + n_classes)
+        U = np.hstack([as_dense(averages[0]), -as_dense(averages[1])]).T  # e_0, e_1, ..., e_C, (n, 1 + n_classes)
         right = U.T @ self.K
         solved = linalg.lu_solve(self.factors, U, check_finite=False)
         inner = np.eye(len(weights)) + weights[:, None] * (right @ solved)

@@ -15,7 +15,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from lpjt._typing import Array, Codes
 from lpjt.classifiers.combined import Averaged, Projected, Reweighted, Tempered, temper
 from lpjt.classifiers.inductive import FittedClassifier, Inductive, NuSVM
-from lpjt.classifiers.propagation import MANY_NEW_ROWS, Pool, Propagation, make_pool, weigh_rows, with_masses
+from lpjt.classifiers.propagation import (
+    MANY_NEW_ROWS,
+    Pool,
+    Propagation,
+    classify_each,
+    make_pool,
+    weigh_rows,
+    with_masses,
+)
 
 __all__ = [
     "MANY_NEW_ROWS",
@@ -30,6 +38,7 @@ __all__ = [
     "Propagation",
     "Reweighted",
     "Tempered",
+    "classify_each",
     "make_classifier",
     "make_pool",
     "short_forms",

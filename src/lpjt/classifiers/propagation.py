@@ -1,5 +1,6 @@
 """Label propagation on the neighbour graph of the embedded rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -51,6 +52,15 @@ def make_pool(Z: Array, distributions: Array, *, n_neighbors: int, unit_length: 
     """Pool of embedded rows, scaled as the pool will scale new rows."""
     Z = propagation.unit_rows(Z) if unit_length else Z
     return Pool(Z, distributions, n_neighbors, unit_length, propagation.squared_bandwidth(Z, n_neighbors), search)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Labels spread over the graph of one embedding, (n_unlabelled, n_classes), before any class mass is normalised."""
+
+    harmonic: Array | None  # None if there are too few rows for it
+    anchored: Array | None  # None if it was not asked for
+    of_known: Array  # (n_classes,) proportions of the labelled rows
 
 
 class Propagation(BaseEstimator):
@@ -124,28 +134,45 @@ class Propagation(BaseEstimator):
         -------
         array, (n_unlabelled, n_classes)
         """
+        return self.mix(self.spread(Z, labels, weights, n_classes, search=search))
+
+    def spread(
+        self, Z: Array, labels: Codes, weights: Array | None, n_classes: int, *, search: str = "exact"
+    ) -> "Spread":
+        """Solutions on the graph before any class mass is normalised; arguments as for `classify`."""
         known = labels >= 0
         Y = weigh_rows(np.eye(n_classes)[labels * known], weights)
+        of_known = Y[known].mean(axis=0)
         if not self.anchored:
             W = propagation.neighbor_graph(scale_rows(self, Z), self.n_neighbors, search=search)
-            F = propagation.harmonic_labels(W, Y, known, tol=TOLERANCE)
-            return self._normalised(F, Y[known], 1.0)
+            return Spread(propagation.harmonic_labels(W, Y, known, tol=TOLERANCE), None, of_known)
         Y = Y[known]
         Z_known, Z_unknown = scale_rows(self, Z[known]), scale_rows(self, Z[~known])
         if len(Z_unknown) < 2:
-            return propagation.vote(Z_known, Y, Z_unknown, n_neighbors=N_VOTES)
+            return Spread(None, propagation.vote(Z_known, Y, Z_unknown, n_neighbors=N_VOTES), of_known)
         del Z  # the scaled copies are enough
         near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=search)
         del Z_known, Z_unknown
-        rules = [self._harmonic_part, self._anchored_part]
+        rules = [_harmonic, _anchored]
         if is_shared(len(near.unknown.indices), n_classes):  # each solver uses all threads by itself
             harmonic, anchored = (rule(near, Y) for rule in rules)
         else:
             harmonic, anchored = map_threads(lambda rule: rule(near, Y), rules)
-        harmonic *= 1 - ANCHORED_SHARE
+        return Spread(harmonic, anchored, of_known)
+
+    def mix(self, spread: "Spread") -> Array:
+        """Class distributions, (n_unlabelled, n_classes), from solutions on the graph, which are not changed."""
+        if spread.anchored is None:
+            assert spread.harmonic is not None
+            return self._normalised(spread.harmonic, spread.of_known, 1.0)
+        if spread.harmonic is None:
+            return spread.anchored
+        F = self._normalised(spread.harmonic, spread.of_known, 1.0)
+        F *= 1 - ANCHORED_SHARE
+        anchored = self._normalised(spread.anchored, spread.of_known, 0.5)
         anchored *= ANCHORED_SHARE
-        harmonic += anchored
-        return harmonic
+        F += anchored
+        return F
 
     def start(
         self,
@@ -163,7 +190,7 @@ class Propagation(BaseEstimator):
         if len(Z_unknown) < 2:
             return propagation.vote(Z_known, Y_known, Z_unknown, n_neighbors=N_VOTES)
         near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=search, unknown=unknown)
-        return self._anchored_part(near, Y_known)
+        return self._normalised(_anchored(near, Y_known), Y_known.mean(axis=0), 0.5)
 
     def freeze(
         self,
@@ -179,19 +206,34 @@ class Propagation(BaseEstimator):
         distributions = weigh_rows(distributions, weights)
         return make_pool(Z, distributions, n_neighbors=self.n_neighbors, unit_length=self.unit_length, search=search)
 
-    def _harmonic_part(self, near: propagation.Neighborhoods, Y_known: Array) -> Array:
-        W_uu, W_uk = near.blocks()
-        return self._normalised(propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE), Y_known, 1.0)
-
-    def _anchored_part(self, near: propagation.Neighborhoods, Y_known: Array) -> Array:
-        F = propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
-        return self._normalised(F, Y_known, 0.5)
-
-    def _normalised(self, F: Array, Y_known: Array, power: float) -> Array:
-        proportions = mass_proportions(self, Y_known.mean(axis=0))
+    def _normalised(self, F: Array, of_known: Array, power: float) -> Array:
+        proportions = mass_proportions(self, of_known)
         if proportions is None:
             return propagation.normalise_rows(F)
         return propagation.normalise_class_mass(F, proportions, power=power)
+
+
+def _harmonic(near: propagation.Neighborhoods, Y_known: Array) -> Array:
+    W_uu, W_uk = near.blocks()
+    return propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE)
+
+
+def _anchored(near: propagation.Neighborhoods, Y_known: Array) -> Array:
+    return propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
+
+
+def classify_each(
+    classifiers: Sequence[Any], Z: Array, labels: Codes, weights: Array | None, n_classes: int, *, search: str = "exact"
+) -> list[Array]:
+    """Answers of classifiers that differ in their class masses at most; arguments as for `Propagation.classify`.
+
+    Propagations share their solutions on the graph, nearly all of the work.
+    """
+    first = classifiers[0]
+    if len(classifiers) == 1 or type(first) is not Propagation:  # a kind of it may classify otherwise
+        return [c.classify(Z, labels, weights, n_classes, search=search) for c in classifiers]
+    spread = first.spread(Z, labels, weights, n_classes, search=search)
+    return [c.mix(spread) for c in classifiers]
 
 
 def scale_rows(classifier: Propagation, Z: Array) -> Array:

@@ -1,21 +1,21 @@
-"""Within-class and between-class neighbour graphs, Eqs. (14)-(15), sparse."""
+"""Within-class and between-class neighbour graphs, Eqs. (14)-(15)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from lpjt._typing import Array, Codes, Mask
+from lpjt.core.edges import Graph, make_graph, symmetrise
 from lpjt.core.neighbors import MAX_CONFINED, Neighbors, nearest_among, nearest_others
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassGraphs:
-    """Weights of both graphs of one domain, symmetric, (n, n) sparse."""
+    """Weights of both graphs of one domain, symmetric, (n, n)."""
 
-    within: sparse.csr_array  # W_w
-    between: sparse.csr_array  # W_b
+    within: Graph  # W_w
+    between: Graph  # W_b
 
 
 #: A row whose nearest rows are all of its own class is far from the others: beyond this many of them, it is compared
@@ -75,7 +75,7 @@ def class_graphs(
     return ClassGraphs(*graphs)
 
 
-def closest_pairs_graph(X: Array, y: Codes, *, max_pairs: int, search: str = "exact") -> sparse.csr_array:
+def closest_pairs_graph(X: Array, y: Codes, *, max_pairs: int, search: str = "exact") -> Graph:
     """Penalty graph of the authors' code: the closest between-class pairs of the whole domain, weight 1.
 
     As in that code, pairs are ordered: ``max_pairs=10`` joins five pairs of rows.
@@ -108,11 +108,6 @@ def edge_weights(squared: Array, graph_weights: str = "heat", bandwidth: str | f
             "to take the bandwidth from the rows, or scale them (scaling='standard')."
         )
     return values
-
-
-def degrees(W: sparse.csr_array) -> Array:
-    """Row sums of a sparse graph, (n,)."""
-    return np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _first_wanted(neighbors: Neighbors, wanted: Mask, k: int) -> Edges:
@@ -149,8 +144,7 @@ def _join_edges(parts: list[Edges]) -> Edges:
     return rows, columns, squared
 
 
-def _symmetric(edges: Edges, n: int, graph_weights: str, bandwidth: str | float) -> sparse.csr_array:
+def _symmetric(edges: Edges, n: int, graph_weights: str, bandwidth: str | float) -> Graph:
     """Graph of n rows with an edge wherever either row has one to the other."""
     rows, columns, squared = edges
-    W = sparse.csr_array((edge_weights(squared, graph_weights, bandwidth), (rows, columns)), shape=(n, n))
-    return W.maximum(W.T).tocsr()
+    return symmetrise(make_graph(edge_weights(squared, graph_weights, bandwidth), rows, columns, (n, n)))

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from lpjt._typing import Array, Codes
+from lpjt.core.edges import Graph
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +37,8 @@ class _Program:
     """1/2 w'Bw over the rows of all domains, stacked; a group is a class of a domain."""
 
     Z: Sequence[Array]  # embedded rows of each domain
-    averages: Sequence[sparse.csr_array]  # (1 + C, n_i): unweighted averages of the rows of each domain
-    transposed: Sequence[sparse.csc_array]  # of the averages: made once, because scipy checks each new matrix
+    averages: Sequence[Graph]  # (1 + C, n_i): unweighted averages of the rows of each domain
+    transposed: Sequence[Graph]  # of the averages: made once, because scipy checks each new matrix
     K: Array
     diagonal: Array  # (n,)
     group: Codes  # (n,) number of the group of each row
@@ -60,7 +60,7 @@ class _Program:
 
 def solve_landmarks(
     Z: Sequence[Array],
-    averages: Sequence[sparse.csr_array],
+    averages: Sequence[Graph],
     K: Array,
     spread: Sequence[Array],
     groups: Sequence[Codes],
@@ -76,7 +76,7 @@ def solve_landmarks(
     ----------
     Z : list of arrays, (n_i, d)
         Embedded rows, domain by domain.
-    averages : list of sparse arrays, (1 + n_classes, n_i)
+    averages : list of arrays, dense or sparse, (1 + n_classes, n_i)
         `moments.averaging_matrix` with weights 1.
     K : array, (n_domains, n_domains, 1 + n_classes)
         `moments.mmd_coefficients`.

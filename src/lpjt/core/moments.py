@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core.blocks import row_blocks, sum_blocks
+from lpjt.core.edges import Graph, make_graph
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,8 +67,8 @@ def class_proportions(labels: Sequence[Codes], weights: Sequence[Array] | None, 
 
 def averaging_matrix(
     y: Codes, weights: Array, counts: Codes | Array, landmark_ratio: float = 1.0, *, n_rows: int | None = None
-) -> sparse.csr_array:
-    """Sparse (1 + n_classes, n) matrix whose product with the rows gives the means of `class_moments`.
+) -> Graph:
+    """Matrix, (1 + n_classes, n), whose product with the rows gives the means of `class_moments`.
 
     For a block of rows, `n_rows` is the number of rows of the whole domain: the products of all blocks sum to its
     means.
@@ -79,7 +79,7 @@ def averaging_matrix(
     columns = np.concatenate([np.arange(n), labelled])
     size = landmark_ratio * np.concatenate([[n_rows or n], np.where(counts > 0, counts, 1)])
     values = np.asarray(weights, dtype=np.float64)[columns] / size[rows]
-    return sparse.csr_array((values, (rows, columns)), shape=(len(counts) + 1, n))
+    return make_graph(values, rows, columns, (len(counts) + 1, n))
 
 
 def mmd_coefficients(
@@ -188,14 +188,14 @@ def mmd_energy(
     return float(terms[0]), float(terms[1:].sum() + diagonal)
 
 
-def weighted_gram(X: Array, row_weights: Array, edges: sparse.csr_array | None = None) -> Array:
-    """X' (diag(row_weights) - edges) X in float64, for nonnegative weights and a symmetric sparse `edges`, or None.
+def weighted_gram(X: Array, row_weights: Array, edges: Graph | None = None) -> Array:
+    """X' (diag(row_weights) - edges) X in float64, for nonnegative weights and a symmetric `edges`, or None.
 
     With ``row_weights = spread + gamma * degrees`` and ``edges = gamma * W`` this is M's diagonal part and the graph
     scatter of Eqs. (14)-(15) in one product. Works on blocks of rows: O(n width^2) time, O(block width) memory.
     """
     if edges is not None:
-        edges = edges.astype(X.dtype)  # with two dtypes the product would copy all rows for each block
+        edges = edges.astype(X.dtype, copy=False)  # with two dtypes the product would copy all rows for each block
 
     def part(rows: slice) -> Array:
         if edges is None:  # nonnegative weights have roots: one symmetric product, half the work

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import sparse
 
 from lpjt._typing import Array, Codes
 from lpjt.core import graphs, moments, projection
+from lpjt.core.edges import Graph, add_to_diagonal, degrees, scale_edges
 from lpjt.core.neighbors import Neighbors, nearest_others
 
 #: Number of nearest rows of any class that are listed per row, once, by an exact and by an approximate search; the
@@ -143,13 +143,13 @@ def _weigh_edges(G: graphs.ClassGraphs, mass: Array | None) -> graphs.ClassGraph
     """Graphs whose edges count as often as the rows that they join, by the geometric mean."""
     if mass is None:
         return G
-    root = sparse.diags_array(np.sqrt(mass))
-    return graphs.ClassGraphs((root @ G.within @ root).tocsr(), (root @ G.between @ root).tocsr())
+    root = np.sqrt(mass)
+    return graphs.ClassGraphs(scale_edges(G.within, root), scale_edges(G.between, root))
 
 
-def _scatter(X: Array, W: sparse.csr_array) -> Array:
+def _scatter(X: Array, W: Graph) -> Array:
     """X' L X of Eqs. (14)-(15)."""
-    return moments.weighted_gram(X, graphs.degrees(W), W)
+    return moments.weighted_gram(X, degrees(W), W)
 
 
 def _target_graphs(problem: Problem, settings: Settings, workspace: Workspace, i: int, y: Codes) -> graphs.ClassGraphs:
@@ -185,8 +185,8 @@ def objective_matrices(
         share = problem.share(i)
         G = _target_graphs(problem, settings, workspace, i, y)
         # One product for the spread of Eq. (9) and S_w together: X' (diag - gamma W_w) X.
-        own = moments.weighted_gram(X, spread + share * gamma * graphs.degrees(G.within), share * gamma * G.within)
-        own[np.diag_indices_from(own)] += share * mu
+        own = moments.weighted_gram(X, spread + share * gamma * degrees(G.within), share * gamma * G.within)
+        add_to_diagonal(own, share * mu)
         S_min[block, block] += own
         workspace.S_max[block, block] = share * (gamma * _scatter(X, G.between) + mu * workspace.scatter[i])
     return workspace.S_max, S_min

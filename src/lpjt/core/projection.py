@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from lpjt._typing import Array
 from lpjt.core.blocks import multiply
 from lpjt.core.directions import fix_signs
+from lpjt.core.edges import add_to_diagonal
 from lpjt.core.triangles import Triangle, definite_ridge, factorise
 
 #: Share of the mean diagonal of S_min that is added to it as a ridge. Nothing in Eq. (16) regularises A where widths
@@ -23,6 +24,9 @@ EXPECTED_RESIDUAL = 1e-6
 
 #: From this width on, and for few components, the Lanczos method takes half the time of the dense routine.
 LANCZOS_WIDTH = 500
+
+#: Up to this width all eigenvectors take less time than some of them.
+WHOLE_WIDTH = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,13 +123,16 @@ def _dense(S_max: Array, S_min: Array, d: int, added: float) -> tuple[Array, Arr
     width = len(S_max)
     S_min = _with_ridge(S_min, added)
     # O(width^3), the only cubic step, in width and not in rows.
-    phi, P = linalg.eigh(S_max, S_min, subset_by_index=(width - d, width - 1), check_finite=False)
-    return phi[::-1], P[:, ::-1]
+    if width <= WHOLE_WIDTH:
+        phi, P = linalg.eigh(S_max, S_min, driver="gvd", check_finite=False)
+    else:
+        phi, P = linalg.eigh(S_max, S_min, subset_by_index=(width - d, width - 1), check_finite=False)
+    return phi[: -d - 1 : -1], P[:, : -d - 1 : -1]
 
 
 def _with_ridge(S: Array, added: float) -> Array:
     S = S.copy()
-    S[np.diag_indices_from(S)] += added
+    add_to_diagonal(S, added)
     return S
 
 

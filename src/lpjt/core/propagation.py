@@ -1,20 +1,14 @@
 """Label propagation on a neighbour graph of the embedded rows: Zhu's harmonic solution and Eq. (2)'s closed form."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from lpjt._typing import Array, Mask
 from lpjt.core.definite import solve_definite
+from lpjt.core.edges import Graph, add_to_diagonal, degrees, is_small, symmetrise
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
-
-#: Up to this many entries a dense graph takes less time than a sparse one, whose every operation checks its indices.
-DENSE_ENTRIES = 2**16
-
-#: A graph: symmetric weights, or the weights of the edges from some rows to others.
-Graph: TypeAlias = sparse.csr_array | Array
 
 
 def harmonic_labels(W: sparse.csr_array, Y: Array, known: Mask, *, tol: float = 1e-8) -> Array:
@@ -41,7 +35,7 @@ def harmonic_labels(W: sparse.csr_array, Y: Array, known: Mask, *, tol: float = 
 
 def harmonic_solution(W_uu: Graph, W_uk: Graph, Y_known: Array, *, tol: float = 1e-8) -> Array:
     """Solve ``(D_uu - W_uu) F = W_uk Y_known`` from the blocks of the graph; the result is as in `harmonic_labels`."""
-    degree = np.asarray(W_uu.sum(axis=1) + W_uk.sum(axis=1), dtype=np.float64).ravel()
+    degree = degrees(W_uu) + degrees(W_uk)
     pull = np.asarray(W_uk @ Y_known, dtype=np.float64)
     reached = _reached(W_uu, pull.sum(axis=1) > 0)
     F = np.zeros_like(pull)
@@ -55,7 +49,7 @@ def _laplacian(degree: Array, W: Graph) -> Graph:
     """D - W, in the form of W."""
     if isinstance(W, np.ndarray):
         A = -W
-        A[np.diag_indices_from(A)] += degree
+        add_to_diagonal(A, degree)
         return A
     return (sparse.diags_array(degree) - W).tocsr()
 
@@ -71,7 +65,7 @@ class Neighborhoods:
     @property
     def graph(self) -> Graph:
         """Symmetric heat graph of the unknown rows, (n_unknown, n_unknown)."""
-        return _symmetrised(_heat_graph(self.unknown, len(self.unknown.indices)))
+        return symmetrise(_heat_graph(self.unknown, len(self.unknown.indices)))
 
     def blocks(self) -> tuple[Graph, Graph]:
         """W_uu and W_uk of the graph that joins each unknown row to its k nearest rows, known or not.
@@ -85,7 +79,7 @@ class Neighborhoods:
         nearest = np.argpartition(squared, k - 1, axis=1)[:, :k]
         both = Neighbors(*(np.take_along_axis(part, nearest, axis=1) for part in (indices, squared)))
         W = _heat_graph(both, n + self.n_known)
-        return _symmetrised(W[:, :n]), W[:, n:]
+        return symmetrise(W[:, :n]), W[:, n:]
 
     def votes(self, Y_known: Array, n_votes: int) -> Array:
         """Mean distribution, by heat weights, of the `n_votes` nearest known rows: (n_unknown, n_classes)."""
@@ -130,7 +124,7 @@ def anchored_labels(votes: Array, W: Graph, smoothing: float, *, tol: float = 1e
     -------
     array, (n, n_classes)
     """
-    degree = np.maximum(np.asarray(W.sum(axis=1)).ravel(), np.finfo(float).tiny)
+    degree = np.maximum(degrees(W), np.finfo(float).tiny)
     F = solve_definite(_laplacian(degree, smoothing * W), (1 - smoothing) * degree[:, None] * votes, tol=tol).values
     return np.maximum(F, 0.0)
 
@@ -155,7 +149,7 @@ def vote(
 
 def neighbor_graph(Z: Array, n_neighbors: int, *, search: str = "exact") -> sparse.csr_array:
     """Symmetric heat graph of the nearest rows, (n, n); its squared bandwidth is the mean squared edge length."""
-    return _symmetrised(_heat_rows(nearest_others(Z, n_neighbors, search=search), len(Z)))
+    return symmetrise(_heat_rows(nearest_others(Z, n_neighbors, search=search), len(Z)))
 
 
 def squared_bandwidth(Z: Array, n_neighbors: int, *, max_rows: int = 1000) -> float:
@@ -173,7 +167,7 @@ def unit_rows(Z: Array) -> Array:
 
 def spread_labels(W: sparse.csr_array, Y: Array, sigma: float, *, tol: float = 1e-10) -> Array:
     r"""Limit of Eq. (2): :math:`(1 - \sigma)(I - \sigma S)^{-1} Y_0` with :math:`S = D^{-1/2} W D^{-1/2}`."""
-    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+    degree = degrees(W)
     root = sparse.diags_array(1.0 / np.sqrt(np.maximum(degree, np.finfo(float).tiny)))
     A = sparse.eye_array(W.shape[0]) - sigma * (root @ W @ root)
     return (1 - sigma) * solve_definite(A.tocsr(), np.asarray(Y, dtype=np.float64), tol=tol).values
@@ -198,7 +192,7 @@ def normalise_rows(F: Array) -> Array:
 
 def _heat_graph(near: Neighbors, n_columns: int) -> Graph:
     """As `_heat_rows`, a dense array if it is small."""
-    if len(near.indices) * n_columns > DENSE_ENTRIES:
+    if not is_small((len(near.indices), n_columns)):
         return _heat_rows(near, n_columns)
     W = np.zeros((len(near.indices), n_columns))
     np.put_along_axis(W, near.indices, heat_values(near.squared.astype(np.float64)), axis=1)
@@ -217,10 +211,6 @@ def heat_values(squared: Array, bandwidth: float | None = None) -> Array:
     square = squared.mean() if bandwidth is None else bandwidth
     # never zero: distant rows vote too
     return np.exp(-np.minimum(squared / (2 * max(square, np.finfo(float).tiny)), 500.0))
-
-
-def _symmetrised(W: Graph) -> Graph:
-    return np.maximum(W, W.T) if isinstance(W, np.ndarray) else W.maximum(W.T).tocsr()
 
 
 def _reached(W_uu: Graph, seeds: Mask) -> Mask:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import Classifier, Propagation
+from lpjt.classifiers import Classifier, Propagation, classify_each
 from lpjt.core import alternation, coordinates
 from lpjt.core.alternation import Clock, State
 from lpjt.core.blocks import DENSE_ENTRIES, AnyRows, disk_array, is_sparse, stack_rows, stays_sparse
@@ -221,24 +221,40 @@ def row_weights(classifier: Classifier, problem: Problem, landmarks: Sequence[Ar
 
 
 def on_domains(classifier: Classifier, problem: Problem, search: str) -> alternation.Classify:
-    """Step 4 of Algorithm 1 as `alternate` calls it: stacks the domains, splits the answer, clamps labelled rows."""
+    """Step 4 of Algorithm 1 as `alternate` calls it."""
 
     def classify(Z: tuple[Array, ...], labels: tuple[Codes, ...], weights: tuple[Array, ...]) -> list[Array]:
-        y = np.concatenate(labels)
-        answers: Array = np.empty((0, problem.n_classes))
-        if (y < 0).any():
-            counts = row_weights(classifier, problem, weights)
-            answers = classifier.classify(np.vstack(Z), y, counts, problem.n_classes, search=search)
-        parts: list[Array] = []
-        used = 0
-        for of_domain, is_target in zip(labels, problem.is_target, strict=True):
-            if not is_target:
-                continue
-            unknown = of_domain < 0
-            F = np.eye(problem.n_classes)[of_domain * ~unknown]
-            F[unknown] = answers[used : used + unknown.sum()]
-            used += unknown.sum()
-            parts.append(F)
-        return parts
+        del labels  # those of the problem
+        return classify_domains([classifier], problem, Z, weights, search)[0]
 
     return classify
+
+
+def classify_domains(
+    classifiers: Sequence[Classifier], problem: Problem, Z: Sequence[Array], weights: Sequence[Array], search: str
+) -> list[list[Array]]:
+    """Distributions of each target by classifiers that differ in their class masses at most.
+
+    Stacks the embedded rows of the domains, splits the answers, and clamps labelled rows.
+    """
+    y = np.concatenate(problem.labels)
+    answers: list[Array] = [np.empty((0, problem.n_classes))] * len(classifiers)
+    if (y < 0).any():
+        counts = row_weights(classifiers[0], problem, weights)
+        answers = classify_each(classifiers, np.vstack(Z), y, counts, problem.n_classes, search=search)
+    return [_split_answer(answer, problem) for answer in answers]
+
+
+def _split_answer(answer: Array, problem: Problem) -> list[Array]:
+    """Distributions of the rows of each target, from those of all unlabelled rows."""
+    parts: list[Array] = []
+    used = 0
+    for of_domain, is_target in zip(problem.labels, problem.is_target, strict=True):
+        if not is_target:
+            continue
+        unknown = of_domain < 0
+        F = np.eye(problem.n_classes)[of_domain * ~unknown]
+        F[unknown] = answer[used : used + unknown.sum()]
+        used += unknown.sum()
+        parts.append(F)
+    return parts

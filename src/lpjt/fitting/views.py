@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import with_masses
+from lpjt.classifiers import Classifier, with_masses
 from lpjt.core import alternation
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.objective import Problem, Settings, Workspace, list_neighbors, prepare
 from lpjt.core.ridge import fit_linear_ridge
 from lpjt.domains import Domains
-from lpjt.fitting.candidate import embed_rows, make_coordinates, on_domains
+from lpjt.fitting.candidate import classify_domains, embed_rows, make_coordinates, on_domains
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.start import first_labels
 from lpjt.kernels import Kernel
@@ -121,22 +121,39 @@ def _add_candidates(found: View, domains: Domains, plan: Plan) -> None:
 def _label_by_masses(found: View, kernel: Kernel, domains: Domains, plan: Plan, start: Sequence[Array]) -> list[Codes]:
     """Labels of the rows of all targets by each of the plan's class masses.
 
-    The first projection depends on the first labels alone, so that the masses share it.
+    A projection depends on the labels before it alone: masses share it for as long as their labels are equal.
     """
     problem, shared, settings = found.problems[kernel], found.shared[kernel], settings_of(plan, domains)
     rules = [with_masses(plan.classifier, masses, plan.proportions) for masses in plan.masses]
-    classify = on_domains(rules[0], problem, settings.search)
-    first = next(alternation.alternate(problem, settings, classify, start, max_iter=1, shared=shared, measured=False))
-    answers = []
-    for i, rule in enumerate(rules):
-        F: Sequence[Array] = first.distributions
-        if i:
-            F = on_domains(rule, problem, settings.search)(first.embeddings, problem.labels, first.weights)
-        if plan.max_iter > 1:
-            own = replace(plan, kernel=kernel, classifier=rule, max_iter=plan.max_iter - 1)
-            F = [iterate(problem, own, domains, F, shared)]
-        answers.append(np.vstack(F).argmax(axis=1))
+    answers: list[Sequence[Array]] = [start] * len(rules)
+    for _ in range(plan.max_iter):
+        for members in _with_equal_labels(answers):
+            found_next = _advance(problem, settings, [rules[i] for i in members], answers[members[0]], shared)
+            for i, F in zip(members, found_next, strict=True):
+                answers[i] = F
+    return [np.vstack(F).argmax(axis=1) for F in answers]
+
+
+def _advance(
+    problem: Problem, settings: Settings, rules: Sequence[Classifier], begun: Sequence[Array], shared: Workspace
+) -> list[list[Array]]:
+    """Distributions of each target after one iteration of Algorithm 1, by each of the rules."""
+    answers: list[list[Array]] = []
+
+    def classify(Z: tuple[Array, ...], labels: tuple[Codes, ...], weights: tuple[Array, ...]) -> list[Array]:
+        answers.extend(classify_domains(rules, problem, Z, weights, settings.search))
+        return answers[0]
+
+    next(alternation.alternate(problem, settings, classify, begun, max_iter=1, shared=shared, measured=False))
     return answers
+
+
+def _with_equal_labels(answers: Sequence[Sequence[Array]]) -> list[list[int]]:
+    """Positions of the answers, those with the same labels together."""
+    groups: dict[bytes, list[int]] = {}
+    for i, F in enumerate(answers):
+        groups.setdefault(np.vstack(F).argmax(axis=1).tobytes(), []).append(i)
+    return list(groups.values())
 
 
 def iterate(

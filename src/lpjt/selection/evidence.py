@@ -67,6 +67,10 @@ def reverse_agreement(nearest: Codes, target_labels: Codes, y_source: Codes) -> 
     return float(np.mean(target_labels[nearest] == y_source))
 
 
+#: Up to this many pairs of classes, counting them in a table is quicker than sorting.
+SMALL_TABLE = 2**12
+
+
 def shared_information(labels: Codes, others: Codes, n_classes: int) -> float:
     """Information that two labellings of the same rows share, over the entropy of the first one; in [0, 1].
 
@@ -82,8 +86,9 @@ def shared_information(labels: Codes, others: Codes, n_classes: int) -> float:
     n = len(labels)
     if not n:
         return 0.0
+    coded = labels.astype(np.int64) * n_classes + others
     # Pairs that occur are at most n; a table of all pairs would be large for thousands of classes.
-    pairs = np.unique(labels.astype(np.int64) * n_classes + others, return_counts=True)[1]
+    pairs = np.bincount(coded) if n_classes**2 <= SMALL_TABLE else np.unique(coded, return_counts=True)[1]
     own, of_others, both = (_entropy(counts / n) for counts in (np.bincount(labels), np.bincount(others), pairs))
     return float(np.clip((own + of_others - both) / own, 0.0, 1.0)) if own > 0 else 0.0
 
