@@ -63,7 +63,7 @@ def hand_made(
     zeros = np.zeros(m)
     votes = consensus if votes is None else np.asarray(votes, dtype=float)
     weighed = Weighed(zeros, zeros, np.arange(m) / 10, zeros, zeros, scores, weights, consensus, votes)
-    return Trial(settings, labellings, Ground(**{**given, **ground}), weighed, sample)
+    return Trial(settings, labellings, Ground(**{**given, **ground}), weighed, sample, shift=1.0)
 
 
 def calls_of_iterate(monkeypatch):

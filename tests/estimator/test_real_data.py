@@ -23,28 +23,18 @@ def accuracy(problem, make=LPJT, **parameters):
     return 100 * np.mean(right[problem.scored]), model
 
 
-#: Checks that the default, with candidates, does not keep: known losses, shown as such.
-LOST = {("MNIST to USPS", 86), ("USPS to MNIST", 75), ("A to W", 46)}  # the last by one row, 45.8
 BOTH = pytest.mark.parametrize("make", [LPJT, one_setting], ids=["default", "single"])
-
-
-def expect_loss(request, make, *case):
-    if make is LPJT and case in LOST:
-        reason = "candidates cost accuracy here; LPJT(candidates=None) keeps it"
-        request.applymarker(pytest.mark.xfail(strict=False, reason=reason))
 
 
 @BOTH
 @pytest.mark.parametrize(("name", "least"), [("MNIST to USPS", 86), ("USPS to MNIST", 75)])
-def test_digits(name, least, make, request):
-    expect_loss(request, make, name, least)
+def test_digits(name, least, make):
     pair = load_problem("digits", name)
     assert accuracy(pair, make=make, n_components=40)[0] >= least
 
 
 @pytest.mark.parametrize(("name", "least"), [("C to A", 55), ("A to W", 46), ("W to D", 84)])
-def test_surf(name, least, request):
-    expect_loss(request, LPJT, name, least)
+def test_surf(name, least):
     pair = load_problem("surf", name)
     assert accuracy(pair, n_components=20)[0] >= least
 
@@ -82,8 +72,7 @@ def test_the_authors_program_comes_within_three_points_of_the_original(name, pai
 @BOTH
 @pytest.mark.parametrize("kind", ["same", "proportions", "missing"])
 @pytest.mark.parametrize("domain", ["MNIST", "surf W", "efficientnet A"])
-def test_no_shift_loses_nothing(kind, domain, make, request):
-    expect_loss(request, make, kind, domain)
+def test_no_shift_loses_nothing(kind, domain, make):
     pair = load_problem(f"halves-{kind}", domain)
     without = KNeighborsClassifier(1).fit(normalize(pair.X_source), pair.y_source)
     best = 100 * without.score(normalize(pair.X_target), pair.y_target)

@@ -1,5 +1,7 @@
 """Labels that are hidden from candidates: every given one once, with the coordinates of the first round."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -89,7 +91,7 @@ def test_the_estimate_follows_the_given_labels():
     values = []
     for answers in (held.labels, (held.labels + 1) % 3):
         told = HeldOut(held.rows, held.labels, np.tile(answers, (len(held.answers), 1)))
-        trial = type(trial)(*(getattr(trial, name) for name in trial.__slots__[:-1]), told)
+        trial = replace(trial, held=told)
         values.append(trial.estimate(facts)[0])
     assert values[0] > values[1]
 
@@ -98,5 +100,5 @@ def test_few_labels_are_no_reason_not_to_adapt():
     trial = hand_made([0.5, 0.5], ["linear", "adapted"], scores=[1.1, 1.0])
     assert not trial.adapts
     held = HeldOut(np.arange(10), np.zeros(10, dtype=int), np.zeros((2, 10), dtype=int))
-    given = type(trial)(*(getattr(trial, name) for name in trial.__slots__[:-1]), held)
+    given = replace(trial, held=held)
     assert given.adapts

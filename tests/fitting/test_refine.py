@@ -1,5 +1,7 @@
 """The last labels: what teaches the regression, and what its answers are averaged with."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -53,15 +55,17 @@ def test_without_candidates_the_iterations_teach_and_count_half():
     assert_allclose(found.distributions[0], mixed(G, F, 0.5), rtol=1e-10)
 
 
-@pytest.mark.parametrize("doubt", [0.0, 0.1])
-def test_iterations_and_consensus_teach_by_the_credit_of_the_iterations(doubt):
+@pytest.mark.parametrize(("shift", "most"), [(1.0, 0.5), (0.5, 0.75), (0.0, 1.0)])
+@pytest.mark.parametrize("doubt", [0.05, 0.1])
+def test_iterations_and_consensus_teach_by_the_credit_of_the_iterations(doubt, shift, most):
+    """And by the belief that the target has other class proportions than the source."""
     problem, F, consensus = small_problem(), random_distributions(0), random_distributions(1)
     votes = np.full(consensus.shape, 0.3 - doubt)
     votes[np.arange(N_TARGET), consensus.argmax(axis=1)] = 0.3
-    trial = hand_made([0.5, 0.5], FAMILIES, consensus=consensus, votes=votes)
+    trial = replace(hand_made([0.5, 0.5], FAMILIES, consensus=consensus, votes=votes), shift=shift)
     found = refine_labels(problem, (4, 4), [F], trial)
     wrong = np.mean(F.argmax(axis=1) != consensus.argmax(axis=1))
-    assert_allclose(found.share, 0.5 * np.exp(-wrong * doubt / 0.1))
+    assert_allclose(found.share, most * np.exp(-wrong * doubt / 0.1))
     share = found.share  # to the last digit: the regression is close to singular
     taught = np.vstack([oracles.one_hot(problem.labels[0], N_CLASSES), share * F + (1 - share) * consensus])
     model = regressed(np.vstack(problem.rows), taught)

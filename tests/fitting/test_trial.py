@@ -88,6 +88,17 @@ def test_of_candidates_that_are_level_the_clearest_view_is_chosen():
     assert behind.chosen == 2
 
 
+def test_of_candidates_that_are_level_the_one_that_agrees_with_the_consensus_is_chosen():
+    consensus = [[0.8, 0.2], [0.7, 0.3], [0.9, 0.1], [0.5, 0.5]]
+    labellings = [[1, 1, 1, 1], [1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 0, 1]]  # the last one has 0.1 more of the consensus
+    given = {"consensus": consensus, "labellings": labellings}
+    trial = hand_made([0.25] * 4, FAMILIES, scores=(0.5, 0.9, 0.84, 0.8), **given)
+    assert trial.chosen == 3
+    for clarity, chosen in ((0.09, 3), (0.11, 2)):  # a clearer view counts as much
+        clear = replace(trial, weighed=replace(trial.weighed, clarity=np.array([0, 0, clarity, 0.0])))
+        assert clear.chosen == chosen
+
+
 def test_facts_by_hand():
     votes = [[0.8, 0.2], [0.4, 0.6], [0.2, 0.8], [0.0, 1.0]]
     consensus = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]]

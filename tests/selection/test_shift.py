@@ -40,11 +40,19 @@ def test_missing_classes_are_believed_if_the_candidates_agree(n_missing, consent
 
 def test_belief_falls_with_doubt_and_with_few_rows():
     found = 0.8 * FLAT + 0.2 * lacking(8)  # 0.16 from the source
-    beliefs = [believe_proportions(found, FLAT, consent, 10_000) for consent in (1.0, 0.9, 0.8, 0.5)]
-    assert beliefs == sorted(beliefs, reverse=True)
-    assert beliefs[0] > beliefs[2]
-    assert beliefs[-1] == 0
-    assert believe_proportions(found, FLAT, 0.95, 10_000) > believe_proportions(found, FLAT, 0.95, 50)
+    beliefs = [believe_proportions(found, FLAT, consent, 10_000) for consent in (1.0, 0.75, 0.6, 0.55)]
+    expected = (0.16 - 0.23 * 10**0.25 * 0.25 - 0.2 * np.sqrt(10 / 10_000)) / 0.1
+    assert_allclose(beliefs, [1, expected, 0, 0], atol=1e-12)
+    assert believe_proportions(found, FLAT, 0.8, 10_000) > believe_proportions(found, FLAT, 0.8, 50)
+
+
+@pytest.mark.parametrize(("n_classes", "noise"), [(2, 0.4), (9, 0.4), (68, 0.23 * 68**0.25)])
+def test_wrong_labels_of_many_classes_pile_up_in_a_few(n_classes, noise):
+    flat = np.full(n_classes, 1 / n_classes)
+    found = 0.3 * np.eye(n_classes)[0] + 0.7 * flat
+    distance = 0.3 * (1 - 1 / n_classes)
+    consent = 1 - (distance - 0.05) / noise  # so that wrong labels explain all but half of what is needed
+    assert_allclose(believe_proportions(found, flat, consent, 10**9), 0.5, atol=1e-3)
 
 
 def test_expectation_maximisation_wants_votes():

@@ -58,6 +58,14 @@ def test_the_estimate_follows_the_evidence(name):
     assert_allclose(values[2] - values[1], values[1] - values[0], rtol=1e-8)
 
 
+def test_a_lack_of_certainty_counts_for_less_with_many_classes():
+    few, ten, many = (estimate_accuracy(MIDDLE, n)[0] for n in (3, 10, 80))
+    assert few == ten
+    assert_allclose(many - ten, 0.13 * (1 - MIDDLE.certainty) * np.log(8), rtol=1e-10)
+    sure = replace(MIDDLE, certainty=1.0, adapted=0.5)
+    assert estimate_accuracy(sure, 10)[0] == estimate_accuracy(sure, 80)[0] < 0.99
+
+
 # --------------------------------------------------------------------------------------------------
 # Calibration
 

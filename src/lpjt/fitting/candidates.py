@@ -139,7 +139,8 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     # Rows outside the first round's sample have the votes of the finalists alone: they teach as much as these weigh.
     values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])
     values[rows] = trial.weighed.consensus
-    trial = replace(trial, first=first, lesson=Sampled(samples.positions, values), held=held)
+    shift, *_ = _find_shift(first, few)
+    trial = replace(trial, first=first, lesson=Sampled(samples.positions, values), held=held, shift=shift)
     chosen = trial.settings[trial.chosen]
     return trial, replace(plan, views=(chosen.view,), kernel=chosen.kernel or plan.kernel, classifier=rule)
 
@@ -180,13 +181,18 @@ def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Arra
     """
     if len(plan.masses) == 1:
         return plan.masses[0], plan.proportions
-    consensus, consent = first.weighed.consensus, first.weighed.consent
-    found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
-    of_source = class_proportions([d.y for d in domains.sources], domains.weights, consensus.shape[1])
-    share = believe_proportions(found, of_source, consent, len(consensus))
+    share, found, of_source = _find_shift(first, domains)
     if not share:
         return "source", None
     return "estimated", np.maximum((1 - share) * of_source + share * found, LEAST_PROPORTION)
+
+
+def _find_shift(first: Trial, domains: Domains) -> tuple[float, Array, Array]:
+    """How far to believe in other proportions than the source's, those of the consensus, and those of the source."""
+    consensus, consent = first.weighed.consensus, first.weighed.consent
+    found = np.bincount(consensus.argmax(axis=1), minlength=consensus.shape[1]) / len(consensus)
+    of_source = class_proportions([d.y for d in domains.sources], domains.weights, consensus.shape[1])
+    return believe_proportions(found, of_source, consent, len(consensus)), found, of_source
 
 
 def _given(held: HeldOut | None, kept: Sequence[int] | None = None) -> tuple[Codes, Codes] | None:

@@ -22,8 +22,9 @@ from lpjt.selection.trust import Trust, find_temperature
 TAUGHT_ROWS = 5000
 
 #: Share of the labels of the whole fit beside the consensus of all candidates, if they have as many votes as it, and
-#: beside one of the regression. The fit has all rows and iterations, but is in one view only.
-WHOLE_SHARE = 0.5
+#: beside one of the regression: where the target has other class proportions than the source, and where they are alike.
+#: The fit has all rows, coordinates and iterations, but is in one view only, and leans more on its class proportions.
+SHARE_SHIFTED, SHARE_ALIKE = 0.5, 1.0
 
 #: Half of the interval of an estimate that rests on the confidence alone.
 UNSURE = 0.3
@@ -74,7 +75,7 @@ def refine_labels(
     -------
     Refined
     """
-    share = 0.0 if distributions is None else WHOLE_SHARE * (1.0 if trial is None else trial.credit(distributions))
+    share = 0.0 if distributions is None else _share_of_fit(distributions, trial)
     lessons = None if trial is None else trial.lessons_of([len(y) for y in problem.labels[problem.n_sources :]])
     taught = _taught(problem, distributions, lessons, share)
     by_width = {width: _learn(problem, taught, [w == width for w in widths], unit_length) for width in set(widths)}
@@ -95,6 +96,13 @@ def refine_labels(
         labels = [normalise_rows(F * factors) for F in labels]
     known = problem.labels[problem.n_sources :]
     return Refined([keep_known(F, y) for F, y in zip(labels, known, strict=True)], regressions, share, factors)
+
+
+def _share_of_fit(distributions: Sequence[Array], trial: Trial | None) -> float:
+    """Share of the labels of the whole fit beside one of the regression."""
+    if trial is None:
+        return SHARE_SHIFTED
+    return (trial.shift * SHARE_SHIFTED + (1 - trial.shift) * SHARE_ALIKE) * trial.credit(distributions)
 
 
 def calibrate(outcome: Outcome, domains: Domains) -> Outcome:

@@ -55,6 +55,7 @@ class Trial:
     lesson: Sampled | None = None  # consensus of the sample, and what adapted candidates say of a larger one
     first: "Trial | None" = None  # the round before
     held: HeldOut | None = None  # what the first round says of rows whose label was hidden; None if none is given
+    shift: float = 0.0  # how far to believe that the target has other class proportions than the source, in [0, 1]
 
     def table(self) -> list[dict[str, Any]]:
         """One record per candidate, the best first."""
@@ -161,12 +162,15 @@ class Trial:
     def chosen(self) -> int:
         """The candidate that is fitted whole: of the adapted ones, or of all if none is adapted, the best.
 
-        Among those whose scores are level, the one in the clearest view: a difference of a few rows decides nothing.
+        Among those whose scores are level, the one that agrees most with the consensus and has the clearest view, by
+        the sum of both: a difference of a few rows decides nothing.
         """
         adapted, w = self.is_adapted, self.weighed
         score = np.where(adapted | (not adapted.any()), w.score, -np.inf)
         level = np.flatnonzero(score >= score.max() - LEVEL)
-        return int(max(level, key=lambda i: (w.clarity[i], score[i])))
+        rows = np.arange(len(w.consensus))
+        agreed = [w.consensus[rows, y].mean() for y in self.labellings]
+        return int(max(level, key=lambda i: (agreed[i] + w.clarity[i], score[i])))
 
 
 def _mean_agreement(labellings: Codes) -> float:

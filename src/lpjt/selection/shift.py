@@ -11,9 +11,13 @@ import numpy as np
 from lpjt._typing import Array
 from lpjt.core.propagation import normalise_rows
 
-#: Total variation between the proportions of labels and the true ones that wrong labels explain: this much where labels
-#: have no vote at all, less as they have more. From there on to that much further, found proportions gain belief.
-NOISE, FURTHER = 0.4, 0.1
+#: Total variation between the proportions of labels and the true ones that wrong labels explain: this much times the
+#: share of votes that labels lack, or that much times the fourth root of the number of classes if that is more: of many
+#: classes, wrong labels pile up in a few.
+NOISE, PILED = 0.4, 0.23
+
+#: Beyond what wrong labels and the draw of the rows explain, found proportions gain belief up to this distance.
+FURTHER = 0.1
 
 #: Expected total variation of the proportions of n rows of C equal classes is about 0.4 sqrt(C / n); half of it counts.
 SAMPLING = 0.2
@@ -45,7 +49,8 @@ def believe_proportions(found: Array, of_source: Array, consent: float, n_rows: 
         Number of rows behind `found`.
     """
     distance = float(np.abs(found - of_source).sum()) / 2
-    chance = NOISE * (1 - consent) + SAMPLING * float(np.sqrt(len(found) / max(n_rows, 1)))
+    n_classes = len(found)
+    chance = max(NOISE, PILED * n_classes**0.25) * (1 - consent) + SAMPLING * float(np.sqrt(n_classes / max(n_rows, 1)))
     return float(np.clip((distance - chance) / FURTHER, 0.0, 1.0))
 
 
