@@ -71,3 +71,37 @@ def a_weight_of_the_rank_empties_what_is_beyond_it(fit):
         values = np.linalg.eigvalsh(model.metric_)
         beyond.append(values[:-3].max() / values[-1])
     assert beyond[1] < 0.01 < 0.1 < beyond[0]
+
+
+@case("margin_weight", "PUnDA")
+def a_heavier_margin_leaves_fewer_source_rows_inside_of_it(fit):
+    """Decisions of the source rows, by the classifier of the latent space."""
+    pair, losses = hard_pair(seed=1), []
+    signs = np.where(pair.y[:, None] == np.arange(4), 1.0, -1.0)
+    for weight in (1e-4, 1e2):
+        model = fit(pair, margin_weight=weight)
+        decisions = model.transform(pair.X, "source") @ model.coef_.T + model.intercept_
+        losses.append(np.mean(np.maximum(0.0, 1 - signs * decisions) ** 2))
+    assert losses[1] < 0.8 * losses[0]
+
+
+@case("alignment_weight", "PUnDA")
+def alignment_brings_the_class_means_of_the_domains_together(fit):
+    """Gaps of the latent means of classes with given labels, over the length of the means."""
+    pair = easy_pair(shift=0.0, apart=1.5)
+    turned = pair._replace(X_target=pair.X_target @ _rotation(8, 0.5), given=pair.y_target)
+    gaps = []
+    for weight in (0.0, 100.0):
+        model = fit(turned, alignment_weight=weight, n_components=2, scaling="none")
+        Z, Z_target = model.transform(pair.X, "source"), model.transform(turned.X_target)
+        means, means_target = (
+            np.array([z[y == c].mean(axis=0) for c in range(3)]) for z, y in ((Z, pair.y), (Z_target, pair.y_target))
+        )
+        gaps.append(np.linalg.norm(means - means_target) / np.linalg.norm(means))
+    assert gaps[1] < 0.1 * gaps[0]
+
+
+def _rotation(width, angle):
+    """Turns neighbouring pairs of columns by an angle."""
+    block = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return np.kron(np.eye(width // 2), block)

@@ -6,6 +6,7 @@ from lpjt.baselines.gfk import GFK
 from lpjt.baselines.jgsa import JGSA
 from lpjt.baselines.lsc import LSC
 from lpjt.baselines.meda import MEDA
+from lpjt.baselines.punda import PUnDA
 from lpjt.baselines.rtml import RTML
 from lpjt.baselines.shfa import SHFA
 from lpjt.baselines.spl import SPL
@@ -35,6 +36,7 @@ __all__ = [
     "LinearSVM",
     "NearestNeighbor",
     "OptimalTransport",
+    "PUnDA",
     "TargetPropagation",
     "TargetSVM",
 ]
