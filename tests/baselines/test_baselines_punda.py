@@ -60,7 +60,7 @@ def state():
     X, y, X_target, y_target = shifted_pair(3, n_source=30, n_target=24, width=6, apart=1.0, shift=1.0)
     rows, codes = [Z - Z.mean(axis=0) for Z in (X, X_target)], [y, y_target]
     factors = [steps.first_factors(*rows, 3)] * 2
-    margin = steps.first_margin(y, 3, 3)
+    margin = steps.first_margin(len(y), 3, 3)
     for _ in range(2):
         Z = steps.latent_means(rows, codes, factors, margin, margin_weight=0.8, pull=2.0)
         columns = steps.relevances(factors)

@@ -142,11 +142,9 @@ def update_factors(X: Floats, Z: Floats, factors: Factors, columns: Floats) -> F
     return replace(found, noise=max(float(error) / X.size, least_noise(X)))
 
 
-def first_margin(y: Codes, n_classes: int, k: int) -> Margin:
-    """No classifier yet: V = 0, and 1 or -1 as targets."""
-    return Margin(
-        np.zeros((n_classes, k)), np.zeros(n_classes), np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0)
-    )
+def first_margin(n_source: int, n_classes: int, k: int) -> Margin:
+    """No classifier yet: with V = 0 the targets have no effect on the latent means."""
+    return Margin(np.zeros((n_classes, k)), np.zeros(n_classes), np.zeros((n_source, n_classes)))
 
 
 def update_margin(Z: Floats, y: Codes, margin: Margin, weight: float) -> Margin:

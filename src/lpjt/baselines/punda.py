@@ -151,7 +151,7 @@ class PUnDA(Embedding):
         rows = [domain.X - centre for domain, centre in zip(both, centres, strict=True)]
         self._centres = dict(zip(("source", "target"), centres, strict=True))
         factors = [first_factors(rows[0], rows[1], self.n_components)] * 2
-        margin = first_margin(source.y, n_classes, factors[0].W.shape[1])
+        margin = first_margin(len(source.y), n_classes, factors[0].W.shape[1])
         codes = target.y
         for n_iter in range(1, self.max_iter + 1):
             Z = latent_means(
