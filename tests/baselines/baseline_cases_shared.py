@@ -28,7 +28,7 @@ def scaling_undoes_the_units_of_columns_or_the_lengths_of_rows(fit):
     assert (fit(longer, scaling="standard").transduction_ != standard).any()
 
 
-@case("n_components", "PCASVM", "SA", "SDA", "LSSA", *PROJECTING, "JGSA", "CDLS", "SPL")
+@case("n_components", "PCASVM", "SA", "SDA", "LSSA", *PROJECTING, "JGSA", "CDLS", "SPL", "RTML", "PUnDA")
 def components_are_the_columns_of_the_embedding(fit):
     for n_components in (2, 3):
         model = fit(easy_pair(), n_components=n_components)
@@ -86,7 +86,7 @@ def the_form_says_which_classes_are_separated(fit):
     assert_array_equal(pairs.transduction_, SVC(kernel="linear").fit(pair.X, pair.y).predict(pair.X_target))
 
 
-@case("max_iter", "JDA", "LSC", "TJM", "JGSA", "MEDA", "SPL")
+@case("max_iter", "JDA", "LSC", "TJM", "JGSA", "MEDA", "SPL", "RTML", "PUnDA")
 def iterations_are_counted(fit):
     models = [fit(hard_pair(seed=1), max_iter=max_iter) for max_iter in (1, 2)]
     assert [model.n_iter_ for model in models] == [1, 2]

@@ -12,6 +12,8 @@ import oracles_baselines_joint as naive
 from lpjt.baselines.jgsa import JGSA
 from lpjt.baselines.lsc import LSC
 from lpjt.baselines.meda import MEDA
+from lpjt.baselines.punda import PUnDA
+from lpjt.baselines.rtml import RTML
 from lpjt.baselines.spl import SPL
 from lpjt.baselines.tca_jda import JDA, TCA
 from lpjt.baselines.tjm import TJM
@@ -20,7 +22,7 @@ from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data
-METHODS = (TCA, JDA, LSC, TJM, JGSA, MEDA, SPL)
+METHODS = (TCA, JDA, LSC, TJM, JGSA, MEDA, SPL, RTML, PUnDA)
 GAMMA = 0.02
 
 
@@ -147,8 +149,8 @@ def test_a_sampled_kernel_is_near_the_exact_one():
 
 @pytest.mark.parametrize(
     "model",
-    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL(), LSC()],
-    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA", "SPL", "LSC"],
+    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL(), LSC(), RTML(), PUnDA()],
+    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA", "SPL", "LSC", "RTML", "PUnDA"],
 )
 def test_nothing_is_allocated_that_grows_with_the_square_of_the_rows(model):
     n, width = 3000, 20
@@ -214,7 +216,7 @@ def test_given_labels_stay_and_fit_is_repeatable(method):
     assert_array_equal(again.transform(X_target), model.transform(X_target))
 
 
-@pytest.mark.parametrize("method", [TCA, JDA, LSC, TJM, MEDA, SPL])
+@pytest.mark.parametrize("method", [TCA, JDA, LSC, TJM, MEDA, SPL, RTML, PUnDA])
 def test_domains_of_two_widths_are_refused(method):
     X, y, X_target, _ = shifted_pair()
     with pytest.raises(ValueError, match=r"needs domains of one width, but the source has 8 columns and the target 7"):

@@ -294,6 +294,13 @@ def test_markdown_in_blocks_repeats_the_pairs():
     assert sum(line.count("|") - 2 for line in lines) == n_methods
 
 
+def test_no_block_of_a_markdown_table_is_left_with_a_single_column():
+    columns = tuple(f"m{i}" for i in range(19))
+    grid = Grid("title", (), "pair", columns, (GridRow("a to b", tuple(Entry(1.0) for _ in columns)),))
+    lines = [line for line in to_markdown(grid, columns_per_block=9).splitlines() if line.startswith("| a to b")]
+    assert [line.count("|") - 2 for line in lines] == [7, 7, 5]
+
+
 def test_csv_has_plain_numbers_not_rounded_and_nothing_where_a_run_failed():
     third = 100 / 3
     figures = {

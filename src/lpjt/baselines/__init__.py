@@ -6,6 +6,8 @@ from lpjt.baselines.gfk import GFK
 from lpjt.baselines.jgsa import JGSA
 from lpjt.baselines.lsc import LSC
 from lpjt.baselines.meda import MEDA
+from lpjt.baselines.punda import PUnDA
+from lpjt.baselines.rtml import RTML
 from lpjt.baselines.shfa import SHFA
 from lpjt.baselines.spl import SPL
 from lpjt.baselines.subspace import LSSA, SA, SDA
@@ -24,6 +26,7 @@ __all__ = [
     "LSSA",
     "MEDA",
     "PCASVM",
+    "RTML",
     "SA",
     "SDA",
     "SHFA",
@@ -33,6 +36,7 @@ __all__ = [
     "LinearSVM",
     "NearestNeighbor",
     "OptimalTransport",
+    "PUnDA",
     "TargetPropagation",
     "TargetSVM",
 ]

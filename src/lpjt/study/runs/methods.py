@@ -166,6 +166,8 @@ _ALL = [
     ),
     Method("MEDA", "lpjt.baselines:MEDA", grid={"n_components": (20, 40, 60)}),
     Method("LSC", "lpjt.baselines:LSC", grid={"n_neighbors": (5, 10, 20), "smoothing": (0.8, 0.9)}, unit_rows=True),
+    Method("RTML", "lpjt.baselines:RTML", grid={"denoising_weight": (0.1, 1.0, 10.0), "corruption": (0.3, 0.5, 0.7)}),
+    Method("pUnDA", "lpjt.baselines:PUnDA", grid={"margin_weight": (0.1, 1.0, 10.0), "alignment_weight": (0.1, 1.0)}),
     Method("SPL", "lpjt.baselines:SPL", grid={"pca_components": (32, 64, 128, 256)}, unit_rows=True),
     *map(_deep, ("SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN")),
     _deep("DeepJDOT", "deep,ot"),

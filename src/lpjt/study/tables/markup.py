@@ -35,9 +35,14 @@ def to_terminal(grid: Grid, *, width: int = 100) -> Any:
 
 
 def to_markdown(grid: Grid, *, columns_per_block: int | None = None) -> str:
-    """A grid as a Markdown section: the better of two figures bold, the best of ours on a pair with a star."""
+    """A grid as a Markdown section: the better of two figures bold, the best of ours on a pair with a star.
+
+    Blocks have at most `columns_per_block` columns, and nearly equally many.
+    """
     lines = [f"### {_escaped(grid.title)}", "", *(f"{_escaped(line)}  " for line in grid.subtitle), ""]
-    step = columns_per_block or max(len(grid.columns), 1)
+    n_columns = max(len(grid.columns), 1)
+    n_blocks = -(-n_columns // (columns_per_block or n_columns))
+    step = -(-n_columns // n_blocks)
     for start in range(0, len(grid.columns), step):
         block = grid.with_columns(range(start, min(start + step, len(grid.columns))))
         heading = [grid.corner, *block.columns]
