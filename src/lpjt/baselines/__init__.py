@@ -1,6 +1,7 @@
 """The methods that the paper compares with, and others its readers know, with the interface of LPJT."""
 
 from lpjt.baselines.cdls import CDLS
+from lpjt.baselines.clga import CLGA
 from lpjt.baselines.coral import CORAL
 from lpjt.baselines.gfk import GFK
 from lpjt.baselines.jgsa import JGSA
@@ -16,6 +17,7 @@ from lpjt.baselines.unadapted import PCASVM, LinearSVM, NearestNeighbor, TargetP
 
 __all__ = [
     "CDLS",
+    "CLGA",
     "CORAL",
     "GFK",
     "JDA",
