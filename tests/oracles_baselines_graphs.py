@@ -1,4 +1,4 @@
-"""CLGA, whose projection has graph Laplacians, with n x n matrices; no code of the package."""
+"""Methods whose projection has graph Laplacians, CLGA and AGE-CS, with n x n matrices; no code of the package."""
 
 import numpy as np
 
@@ -58,4 +58,80 @@ def clga(sources, labels, X_target, *, n_classes, k, weight, local, n_neighbors,
         Z = X @ joint.least(loss, gain, k)
         codes = joint.joint_labels(Z, y_source, known)
         iterations.append((Z, codes))
+    return iterations
+
+
+def nearest_on_simplex(v):
+    """The point of the simplex that is nearest to v: its threshold by bisection."""
+    low, high = min(v) - 1, max(v)
+    for _ in range(200):
+        middle = (low + high) / 2
+        if sum(max(entry - middle, 0) for entry in v) > 1:
+            low = middle
+        else:
+            high = middle
+    return np.array([max(entry - low, 0) for entry in v])
+
+
+def similarity_energy(s, d, g, beta, gamma):
+    """sum_j d_j s_j + beta sum_j (s_j - g_j)^2 + gamma sum_j s_j^2."""
+    return sum(d[j] * s[j] + beta * (s[j] - g[j]) ** 2 + gamma * s[j] ** 2 for j in range(len(s)))
+
+
+def row_weights(d, g, k, tau):
+    """beta and gamma of a row, from the distances and equal labels of its nearest rows in order."""
+    beta = tau if g[k] == g[k - 1] else (d[k] - d[k - 1]) / (2 * (g[k] - g[k - 1]))
+    f = [beta * g[j] - d[j] / 2 for j in range(k)]
+    return beta, sum(f) - k * f[-1] - beta
+
+
+def adaptive_graph(X, y, k, tau, gamma=None):
+    """S of one domain and the mean of gamma over its rows."""
+    S, gammas = np.zeros((len(X), len(X))), []
+    for i, near in enumerate(structure.nearest_others(X, k + 1)):
+        d = [np.sqrt(oracles.squared_distance(X[i], X[j])) for j in near]
+        g = [float(y[i] == y[j]) for j in near]
+        beta, own = row_weights(d, g, k, tau)
+        gammas.append(own)
+        curvature = beta + (own if gamma is None else gamma)
+        assert curvature > 0
+        S[i, near[:k]] = nearest_on_simplex([(beta * g[j] - d[j] / 2) / curvature for j in range(k)])
+    return S, np.mean(gammas)
+
+
+def ridge_labels(X, y, Z, n_classes, gamma, shrinkage):
+    """Class of the largest value of (K + shrinkage I)^-1 Y at the rows Z."""
+    coefficients = np.linalg.solve(joint.rbf(X, X, gamma) + shrinkage * np.eye(len(X)), oracles.one_hot(y, n_classes))
+    return (joint.rbf(Z, X, gamma) @ coefficients).argmax(axis=1)
+
+
+def agecs(X, y, X_target, *, n_classes, k, weight, graph, mu, n_neighbors, tau, step, gamma, ridge, n_iter, known=None):
+    """Embedded rows, S and labels of every iteration: [(Z, S, labels), ...]."""
+    n = len(X)
+    known = np.full(len(X_target), -1) if known is None else known
+    rows, given = np.vstack([X, X_target]), known >= 0
+
+    def label(Z):
+        pool, codes = np.vstack([Z[:n], Z[n:][given]]), np.concatenate([y, known[given]])
+        return np.where(given, known, ridge_labels(pool, codes, Z[n:], n_classes, gamma, ridge))
+
+    def graphs(Z, labels, means):
+        S = np.zeros((len(rows), len(rows)))
+        S[:n, :n], first = adaptive_graph(Z[:n], y, n_neighbors, tau, means[0])
+        S[n:, n:], second = adaptive_graph(Z[n:], labels, n_neighbors, tau, means[1])
+        return S, (first, second)
+
+    labels = label(rows)
+    S, means = graphs(rows, labels, (None, None))
+    iterations = []
+    for _ in range(n_iter):
+        M = joint.mmd_matrix(y, labels, n_classes, first=(1 - mu) * n_classes, each=mu)
+        L = over_norm(normalised_laplacian(S + S.T))
+        loss = rows.T @ (M + graph * L) @ rows + weight * np.eye(rows.shape[1])
+        Z = rows @ joint.least(loss, rows.T @ joint.centring(len(rows)) @ rows, k)
+        unit = oracles.unit_rows(Z)
+        labels = label(unit)
+        iterations.append((Z, S, labels))
+        learned, means = graphs(unit, labels, means)
+        S = (1 - step) * S + step * learned
     return iterations

@@ -1,5 +1,6 @@
 """The methods that the paper compares with, and others its readers know, with the interface of LPJT."""
 
+from lpjt.baselines.agecs import AGECS
 from lpjt.baselines.cdls import CDLS
 from lpjt.baselines.clga import CLGA
 from lpjt.baselines.coral import CORAL
@@ -16,6 +17,7 @@ from lpjt.baselines.transport import OptimalTransport
 from lpjt.baselines.unadapted import PCASVM, LinearSVM, NearestNeighbor, TargetPropagation, TargetSVM
 
 __all__ = [
+    "AGECS",
     "CDLS",
     "CLGA",
     "CORAL",

@@ -95,13 +95,18 @@ def gap_weights(
     return np.concatenate([[first], shared]) / np.sqrt(max(squares, np.finfo(float).tiny))
 
 
-def gap_matrix(X_source: Floats, X_target: Floats, y_source: Codes, y_target: Codes, n_classes: int) -> Floats:
-    """X' M X / ||M||, (width, width), over the classes with rows in both domains; a code of -1 belongs to no class."""
+def gap_matrix(
+    X_source: Floats, X_target: Floats, y_source: Codes, y_target: Codes, n_classes: int, *, balance: float = 0.5
+) -> Floats:
+    """X' M X / ||M||, (width, width), over the classes with rows in both domains; a code of -1 belongs to no class.
+
+    `balance` is that of `gap_weights`.
+    """
     source, target = (
         class_moments(X, y, np.ones(len(y)), n_classes=n_classes)
         for X, y in ((X_source, y_source), (X_target, y_target))
     )
-    weights = gap_weights(source.counts, target.counts, len(y_source), len(y_target))
+    weights = gap_weights(source.counts, target.counts, len(y_source), len(y_target), balance=balance)
     gap = source.means - target.means
     return (gap.T * weights) @ gap
 

@@ -168,6 +168,7 @@ _ALL = [
     Method("LSC", "lpjt.baselines:LSC", grid={"n_neighbors": (5, 10, 20), "smoothing": (0.8, 0.9)}, unit_rows=True),
     Method("SPL", "lpjt.baselines:SPL", grid={"pca_components": (32, 64, 128, 256)}, unit_rows=True),
     Method("CLGA", "lpjt.baselines:CLGA", grid={"n_neighbors": (5, 10, 20)}, unit_rows=True),
+    Method("AGE-CS", "lpjt.baselines:AGECS", grid={"graph_weight": (0.1, 5.0), "n_neighbors": (8, 32)}, unit_rows=True),
     *map(_deep, ("SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN")),
     _deep("DeepJDOT", "deep,ot"),
     _few_labels("SVMt", "lpjt.baselines:TargetSVM", grid={"C": (0.01, 0.1, 1.0, 10.0)}),
