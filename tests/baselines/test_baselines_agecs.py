@@ -8,6 +8,7 @@ import oracles_baselines_graphs as naive
 from lpjt.baselines import AGECS
 from lpjt.baselines._adaptive_graph import adaptive_graph, project_on_simplex
 from lpjt.baselines._ridge_labels import fit_ridge_labels
+from lpjt.datasets import load_problem
 from problems import masked, shifted_pair
 
 SETTING = {
@@ -124,3 +125,12 @@ def test_regression_at_kernel_rows_is_the_constrained_minimum():
     rng = np.random.default_rng(0)
     for _ in range(10):
         assert energy(few.coefficients + 1e-3 * rng.normal(size=(20, 3))) > energy(few.coefficients)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("pair", "measured"), [("W to D", 93.0), ("D to W", 93.9)])
+def test_agecs_keeps_its_figures_of_objects(pair, measured):
+    """What was measured when AGE-CS was written, above JDA (85.4 and 86.1)."""
+    problem = load_problem("surf", pair)
+    model = AGECS(scaling="paper").fit(problem.X_source, problem.y_source, problem.X_target)
+    assert 100 * np.mean(model.transduction_ == problem.y_target) == pytest.approx(measured, abs=1)
