@@ -6,6 +6,7 @@ A new baseline or a new parameter needs a case in one of the `baseline_cases_*` 
 # Imported for the cases that they register.
 import baseline_cases_alignment  # noqa: F401
 import baseline_cases_few_labels  # noqa: F401
+import baseline_cases_graphs  # noqa: F401
 import baseline_cases_pseudo  # noqa: F401
 import baseline_cases_shared  # noqa: F401
 import pytest

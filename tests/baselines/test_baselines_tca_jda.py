@@ -9,6 +9,8 @@ from scipy.linalg import subspace_angles
 from sklearn.base import clone
 
 import oracles_baselines_joint as naive
+from lpjt.baselines.agecs import AGECS
+from lpjt.baselines.clga import CLGA
 from lpjt.baselines.jgsa import JGSA
 from lpjt.baselines.lsc import LSC
 from lpjt.baselines.meda import MEDA
@@ -22,7 +24,7 @@ from lpjt.study.tables.published import published
 from problems import masked, shifted_pair
 
 needs_data = pytest.mark.data
-METHODS = (TCA, JDA, LSC, TJM, JGSA, MEDA, SPL, RTML, PUnDA)
+METHODS = (TCA, JDA, LSC, TJM, JGSA, MEDA, SPL, RTML, PUnDA, CLGA, AGECS)
 GAMMA = 0.02
 
 
@@ -149,8 +151,11 @@ def test_a_sampled_kernel_is_near_the_exact_one():
 
 @pytest.mark.parametrize(
     "model",
-    [TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL(), LSC(), RTML(), PUnDA()],
-    ids=["TCA linear", "TCA", "JDA linear", "JDA", "TJM", "JGSA", "SPL", "LSC", "RTML", "PUnDA"],
+    [
+        *(TCA(kernel="linear"), TCA(), JDA(kernel="linear"), JDA(), TJM(), JGSA(), SPL(), LSC(), RTML(), PUnDA()),
+        *(CLGA(), AGECS(kernel_rows=500, n_neighbors=10)),
+    ],
+    ids=lambda model: repr(model),
 )
 def test_nothing_is_allocated_that_grows_with_the_square_of_the_rows(model):
     n, width = 3000, 20
@@ -216,7 +221,7 @@ def test_given_labels_stay_and_fit_is_repeatable(method):
     assert_array_equal(again.transform(X_target), model.transform(X_target))
 
 
-@pytest.mark.parametrize("method", [TCA, JDA, LSC, TJM, MEDA, SPL, RTML, PUnDA])
+@pytest.mark.parametrize("method", [TCA, JDA, LSC, TJM, MEDA, SPL, RTML, PUnDA, CLGA, AGECS])
 def test_domains_of_two_widths_are_refused(method):
     X, y, X_target, _ = shifted_pair()
     with pytest.raises(ValueError, match=r"needs domains of one width, but the source has 8 columns and the target 7"):

@@ -1,6 +1,8 @@
 """The methods that the paper compares with, and others its readers know, with the interface of LPJT."""
 
+from lpjt.baselines.agecs import AGECS
 from lpjt.baselines.cdls import CDLS
+from lpjt.baselines.clga import CLGA
 from lpjt.baselines.coral import CORAL
 from lpjt.baselines.gfk import GFK
 from lpjt.baselines.jgsa import JGSA
@@ -17,7 +19,9 @@ from lpjt.baselines.transport import OptimalTransport
 from lpjt.baselines.unadapted import PCASVM, LinearSVM, NearestNeighbor, TargetPropagation, TargetSVM
 
 __all__ = [
+    "AGECS",
     "CDLS",
+    "CLGA",
     "CORAL",
     "GFK",
     "JDA",

@@ -95,13 +95,18 @@ def gap_weights(
     return np.concatenate([[first], shared]) / np.sqrt(max(squares, np.finfo(float).tiny))
 
 
-def gap_matrix(X_source: Floats, X_target: Floats, y_source: Codes, y_target: Codes, n_classes: int) -> Floats:
-    """X' M X / ||M||, (width, width), over the classes with rows in both domains; a code of -1 belongs to no class."""
+def gap_matrix(
+    X_source: Floats, X_target: Floats, y_source: Codes, y_target: Codes, n_classes: int, *, balance: float = 0.5
+) -> Floats:
+    """X' M X / ||M||, (width, width), over the classes with rows in both domains; a code of -1 belongs to no class.
+
+    `balance` is that of `gap_weights`.
+    """
     source, target = (
         class_moments(X, y, np.ones(len(y)), n_classes=n_classes)
         for X, y in ((X_source, y_source), (X_target, y_target))
     )
-    weights = gap_weights(source.counts, target.counts, len(y_source), len(y_target))
+    weights = gap_weights(source.counts, target.counts, len(y_source), len(y_target), balance=balance)
     gap = source.means - target.means
     return (gap.T * weights) @ gap
 
@@ -161,7 +166,23 @@ class ProjectionProblem:
         return np.full(len(self.y_target), -1)
 
 
-class ProjectionBaseline(Embedding):
+class LinearEmbedding(Embedding):
+    """One linear map of the rows of all domains, learned in coordinates of their span."""
+
+    _map: coordinates.Coordinates
+    _projection: Floats  # (rank, n_components)
+
+    def _fit_map(self, parts: list[Floats]) -> coordinates.Coordinates:
+        return coordinates.Coordinates(Scaling(), coordinates.span_basis(parts))
+
+    def _coordinates_of(self, X: Floats) -> Floats:
+        return np.asarray(coordinates.to_coordinates(X, self._map), dtype=np.float64)
+
+    def _embed(self, X: Floats, domain: DomainName) -> Floats:
+        return (self._coordinates_of(X) @ self._projection).astype(X.dtype, copy=False)
+
+
+class ProjectionBaseline(LinearEmbedding):
     """One linear map of both domains, or of their kernel coordinates, and the nearest labelled row in it.
 
     Embedded rows are scaled to unit length before neighbours are sought, as in the programs of JDA and TJM. Labelled
@@ -178,8 +199,6 @@ class ProjectionBaseline(Embedding):
         "random_state": ["random_state"],
     }
 
-    _map: coordinates.Coordinates
-    _projection: Floats  # (rank, n_components)
     _labelled: LabelledRows
 
     def __init__(
@@ -208,20 +227,16 @@ class ProjectionBaseline(Embedding):
         scatter = total_scatter(np.vstack([X_source, X_target]))
         return ProjectionProblem(X_source, X_target, source.y, target.y, scatter, n_classes)
 
-    def _coordinates_of(self, X: Floats) -> Floats:
-        return np.asarray(coordinates.to_coordinates(X, self._map), dtype=np.float64)
-
     def _fit_map(self, parts: list[Floats]) -> coordinates.Coordinates:
-        unscaled = Scaling()
         if self.kernel in ("primal", "linear"):
-            return coordinates.Coordinates(unscaled, coordinates.span_basis(parts))
+            return super()._fit_map(parts)
         gamma = self.gamma or coordinates.default_kernel_width(parts)
         params = {} if self.kernel == "cosine" else {"gamma": gamma}
         random_state = check_random_state(self.random_state)
         rows, basis = coordinates.kernel_basis(
             parts, self.kernel, params, max_rows=self.kernel_rows, random_state=random_state
         )
-        return coordinates.Coordinates(unscaled, basis, rows, self.kernel, params)
+        return coordinates.Coordinates(Scaling(), basis, rows, self.kernel, params)
 
     def _project(self, problem: ProjectionProblem, codes: Codes, root: Floats | None) -> Floats:
         """Projection of the coordinates, (rank, n_components), for codes of the target and the root R; None is I."""
@@ -238,9 +253,6 @@ class ProjectionBaseline(Embedding):
         Z_source, Z_target = (unit_rows(X @ self._projection) for X in problem.parts)
         self._labelled = labelled_rows(Z_source, problem.y_source, Z_target, problem.y_target)
         return given_or(problem.y_target, self._labelled.nearest_codes(Z_target))
-
-    def _embed(self, X: Floats, domain: DomainName) -> Floats:
-        return (self._coordinates_of(X) @ self._projection).astype(X.dtype, copy=False)
 
     def _codes_of(self, X: Floats) -> Codes:
         return self._labelled.nearest_codes(unit_rows(self._coordinates_of(X) @ self._projection))

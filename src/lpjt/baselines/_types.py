@@ -1,5 +1,6 @@
 """Array types of the baselines."""
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,6 +10,10 @@ from lpjt._typing import Sparse
 
 #: What a caller may give as rows, (n, width): an array, a frame, a list of rows or a sparse matrix.
 MatrixLike: TypeAlias = npt.ArrayLike | Sparse
+
+#: The rows of the source, or of several sources by name, and their labels.
+SourcesLike: TypeAlias = MatrixLike | Mapping[str, MatrixLike]
+SourceLabelsLike: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike]
 
 #: Real numbers, float32 or float64.
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]

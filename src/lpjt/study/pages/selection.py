@@ -22,7 +22,7 @@ class PageTable:
 
 _UNLABELLED, _FEW, _NO_SHIFT = "One width, no target labels", "A few target labels", "No shift"
 _WITH_LANDMARKS = [*(method.name for method in methods_of(find_table("surf"), None, FREE)), "LPJT (landmarks)"]
-_PRINTED_PIE = ["1-NN", "SVM", "PCA", "GFK", "SA", "TCA", "JDA", "TJM", "JGSA"]
+_PRINTED_PIE = ["1-NN", "SVM", "PCA", "GFK", "SA", "TCA", "JDA", "TJM", "JGSA", "LPJT (paper)", "LPJT (code)"]
 _LABELLED = ["1-NN", "JDA", "JGSA", "SVMt", "Propagation", "PCA+SVM", "CDLS", "SHFA", "LPJT"]
 _SEARCHED = ["JDA", "JGSA", "LPJT"]
 

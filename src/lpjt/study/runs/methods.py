@@ -169,6 +169,8 @@ _ALL = [
     Method("RTML", "lpjt.baselines:RTML", grid={"denoising_weight": (0.1, 1.0, 10.0), "corruption": (0.3, 0.5, 0.7)}),
     Method("pUnDA", "lpjt.baselines:PUnDA", grid={"margin_weight": (0.1, 1.0, 10.0), "alignment_weight": (0.1, 1.0)}),
     Method("SPL", "lpjt.baselines:SPL", grid={"pca_components": (32, 64, 128, 256)}, unit_rows=True),
+    Method("CLGA", "lpjt.baselines:CLGA", grid={"n_neighbors": (5, 10, 20)}, unit_rows=True),
+    Method("AGE-CS", "lpjt.baselines:AGECS", grid={"graph_weight": (0.1, 5.0), "n_neighbors": (8, 32)}, unit_rows=True),
     *map(_deep, ("SourceOnly", "DDC", "DAN", "DANN", "DHN", "WDAN", "SimNet", "MCD", "CDAN")),
     _deep("DeepJDOT", "deep,ot"),
     _few_labels("SVMt", "lpjt.baselines:TargetSVM", grid={"C": (0.01, 0.1, 1.0, 10.0)}),
