@@ -107,9 +107,9 @@ def test_blocks_of_the_exact_search(monkeypatch):
         return smallest(values, k)
 
     monkeypatch.setattr(neighbors, "_smallest_of_rows", spy)
-    neighbors.nearest_rows(rows(130, 2), rows(4100, 2), 1)
-    assert shapes[0] == (128, 4096)
-    assert (128, 4) in shapes
+    neighbors.nearest_rows(rows(258, 2), rows(4100, 2), 1)
+    assert shapes[0] == (256, 4096)
+    assert (256, 4) in shapes
     assert (2, 4096) in shapes
 
 

@@ -1,13 +1,14 @@
 """Label propagation on the neighbour graph of the embedded rows."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from lpjt._sklearn import Interval
 from lpjt._threads import map_threads
@@ -262,4 +263,6 @@ def with_masses(classifier: Any, masses: str, proportions: Array | None = None) 
     """
     if masses == "classifier" or not isinstance(classifier, Propagation):
         return classifier
-    return clone(classifier).set_params(class_mass={"source": True, "free": False}.get(masses, proportions))
+    changed = copy(classifier)  # `clone` reads signatures, which takes as long as a small propagation
+    changed.class_mass = {"source": True, "free": False}.get(masses, proportions)
+    return changed

@@ -3,6 +3,7 @@
 import importlib.util
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from lpjt.core.distances import pivot_of
 SMALL_SEARCH = 2**15
 
 #: The exact search multiplies blocks of this many queries and candidates: matrices that fit the cache.
-QUERY_BLOCK, CANDIDATE_BLOCK = 128, 4096
+QUERY_BLOCK, CANDIDATE_BLOCK = 256, 4096
 
 #: Largest number of rows per domain for which "auto" means "exact", which is no slower there.
 EXACT_UP_TO = 10_000
@@ -113,7 +114,7 @@ def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     difference = queries[:, None] - candidates[order]  # exact: norms would cancel
     squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
     resorted = np.argsort(squared, axis=1, kind="stable")
-    return Neighbors(np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1))
+    return Neighbors(_entries(order, resorted), _entries(squared, resorted))
 
 
 def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool = False) -> Neighbors:
@@ -143,11 +144,11 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
         places, values = found[0]
         if len(found) > 1:
             together, values = _smallest_of_rows(np.hstack([v for _, v in found]), k)
-            places = np.take_along_axis(np.hstack([p for p, _ in found]), together, axis=1)
+            places = _entries(np.hstack([p for p, _ in found]), together)
         order = np.argsort(values, axis=1, kind="stable")
-        indices[start : start + len(Q)] = np.take_along_axis(places, order, axis=1)
+        indices[start : start + len(Q)] = _entries(places, order)
         norms = np.einsum("ij,ij->i", Q, Q)[:, None]
-        np.maximum(2 * np.take_along_axis(values, order, axis=1) + norms, 0.0, out=squared[start : start + len(Q)])
+        np.maximum(2 * _entries(values, order) + norms, 0.0, out=squared[start : start + len(Q)])
 
     map_threads(search, range(0, len(queries), QUERY_BLOCK))
     return Neighbors(indices, squared)
@@ -181,13 +182,18 @@ def _smallest_of_rows(values: Array, k: int) -> tuple[Codes, Array]:
     of_few = np.zeros(few.shape, dtype=np.int64)
     of_few[rows, places] = columns
     found, smallest = _partitioned(few, k)
-    return np.take_along_axis(of_few, found, axis=1), smallest
+    return _entries(of_few, found), smallest
 
 
 def _partitioned(values: Array, k: int) -> tuple[Codes, Array]:
     """As `_smallest_of_rows`, by a partition of whole rows, which have at least k values."""
     places = np.argmin(values, axis=1)[:, None] if k == 1 else np.argpartition(values, k - 1, axis=1)[:, :k]
-    return places, np.take_along_axis(values, places, axis=1)
+    return places, _entries(values, places)
+
+
+def _entries(values: Array | Codes, places: Codes) -> Any:
+    """Entries of each row at its places, (n, k): `np.take_along_axis` in a third of its time, for few rows."""
+    return values[np.arange(len(values))[:, None], places]
 
 
 def _without_self(near: Neighbors) -> Neighbors:

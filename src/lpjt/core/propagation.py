@@ -77,8 +77,10 @@ class Neighborhoods:
         squared = np.hstack([self.unknown.squared, self.known.squared])
         indices = np.hstack([self.unknown.indices, self.known.indices + n])
         nearest = np.argpartition(squared, k - 1, axis=1)[:, :k]
-        both = Neighbors(*(np.take_along_axis(part, nearest, axis=1) for part in (indices, squared)))
-        W = _heat_graph(both, n + self.n_known)
+        rows = np.arange(n)[:, None]
+        both = Neighbors(indices[rows, nearest], squared[rows, nearest])
+        dense = is_small((n, n)) and is_small((n, self.n_known))
+        W = _heat_array(both, n + self.n_known) if dense else _heat_rows(both, n + self.n_known)
         return symmetrise(W[:, :n]), W[:, n:]
 
     def votes(self, Y_known: Array, n_votes: int) -> Array:
@@ -192,10 +194,13 @@ def normalise_rows(F: Array) -> Array:
 
 def _heat_graph(near: Neighbors, n_columns: int) -> Graph:
     """As `_heat_rows`, a dense array if it is small."""
-    if not is_small((len(near.indices), n_columns)):
-        return _heat_rows(near, n_columns)
+    return (_heat_array if is_small((len(near.indices), n_columns)) else _heat_rows)(near, n_columns)
+
+
+def _heat_array(near: Neighbors, n_columns: int) -> Array:
+    """As `_heat_rows`, a dense array."""
     W = np.zeros((len(near.indices), n_columns))
-    np.put_along_axis(W, near.indices, heat_values(near.squared.astype(np.float64)), axis=1)
+    W[np.arange(len(W))[:, None], near.indices] = heat_values(near.squared.astype(np.float64))
     return W
 
 
