@@ -264,5 +264,9 @@ def with_masses(classifier: Any, masses: str, proportions: Array | None = None) 
     if masses == "classifier" or not isinstance(classifier, Propagation):
         return classifier
     changed = copy(classifier)  # `clone` reads signatures, which takes as long as a small propagation
-    changed.class_mass = {"source": True, "free": False}.get(masses, proportions)
+    if masses in ("source", "free"):
+        changed.class_mass = masses == "source"
+    else:
+        assert proportions is not None, "given and estimated masses have proportions"
+        changed.class_mass = proportions
     return changed
