@@ -51,7 +51,9 @@ def leading_directions(
         how = {"driver": "evr", "subset_by_index": (size - max_rank, size - 1)}
     else:
         how = {"driver": "evd" if size > 1 else "ev"}  # "evd" of older scipy fails on a single column
-    values, vectors = linalg.eigh(S, check_finite=False, overwrite_a=overwrite, **how)
+    # The transpose is the same matrix in the memory order of LAPACK, which would copy it otherwise.
+    given = S.T if overwrite and S.flags.c_contiguous else S
+    values, vectors = linalg.eigh(given, check_finite=False, overwrite_a=overwrite, **how)
     return _cut(np.maximum(values[::-1], 0.0), vectors[:, ::-1], total, kept, least, max_rank, floor)
 
 
