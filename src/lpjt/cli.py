@@ -22,9 +22,11 @@ def main() -> None:
     except KeyboardInterrupt:
         print("lpjt: stopped.", file=sys.stderr)
         raise SystemExit(130) from None
+    only_version = sys.argv[1:] == ["--version"]  # which needs neither: loading typer takes most of such a run
     try:
-        import rich  # noqa: F401
-        import typer  # noqa: F401
+        if not only_version:
+            import rich  # noqa: F401
+            import typer  # noqa: F401
     except ImportError as error:
         print(
             f"lpjt: `{error.name}` is needed here. Install it with `pip install 'lpjt[cli]'`.",
@@ -33,6 +35,9 @@ def main() -> None:
         raise SystemExit(1) from error
     try:
         try:
+            if only_version:
+                _print_version()
+                raise SystemExit
             build_app()()
         finally:
             sys.stdout.flush()  # a full disk is told here, not when Python ends
@@ -45,6 +50,12 @@ def main() -> None:
         reason = out_of_memory(error) if isinstance(error, MemoryError) else f"standard output: {error}"
         print(f"lpjt: {reason}", file=sys.stderr)
         raise SystemExit(2) from error
+
+
+def _print_version() -> None:
+    from lpjt import __version__
+
+    print(f"lpjt {__version__}")
 
 
 def build_app() -> typer.Typer:
@@ -64,9 +75,7 @@ def build_app() -> typer.Typer:
 
     def show_version(wanted: bool) -> None:
         if wanted:
-            from lpjt import __version__
-
-            print(f"lpjt {__version__}")
+            _print_version()
             raise typer.Exit
 
     @app.callback()

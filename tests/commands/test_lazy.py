@@ -40,6 +40,11 @@ def test_version_and_help_load_no_library_of_numbers(option):
     assert not [name for name in found if name.startswith(("lpjt.study", "lpjt.estimator", "lpjt.demo"))]
 
 
+def test_the_version_alone_does_not_wait_for_the_parser_of_commands():
+    assert "typer" not in loaded_by_command("--version")
+    assert "typer" in loaded_by_command("--help")
+
+
 def test_the_package_loads_its_estimator_with_the_first_use():
     assert "numpy" not in loaded_by("import lpjt; lpjt.__version__; dir(lpjt)")
     found = loaded_by("from lpjt import LPJT; LPJT()")

@@ -161,7 +161,7 @@ def test_smallest_of_rows_are_those_of_a_sort(dtype, width, k, kind):
         values.sort(axis=1)
     elif kind == "infinite":  # as the distance of a row to itself is
         values[np.arange(30), rng.integers(0, width, 30)] = np.inf
-    places, smallest = neighbors._smallest_of_rows(values, k)
+    places, smallest = neighbors.smallest_of_rows(values, k)
     assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
     assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
     assert all(len(set(row)) == len(row) for row in places.tolist())

@@ -100,16 +100,16 @@ def test_others_in_every_block_of_queries_and_candidates(monkeypatch):
 
 def test_blocks_of_the_exact_search(monkeypatch):
     shapes = []
-    smallest = neighbors._smallest_of_rows
+    smallest = neighbors.smallest_of_rows
 
     def spy(values, k):
         shapes.append(values.shape)
         return smallest(values, k)
 
-    monkeypatch.setattr(neighbors, "_smallest_of_rows", spy)
-    neighbors.nearest_rows(rows(130, 2), rows(4100, 2), 1)
-    assert shapes[0] == (128, 4096)
-    assert (128, 4) in shapes
+    monkeypatch.setattr(neighbors, "smallest_of_rows", spy)
+    neighbors.nearest_rows(rows(258, 2), rows(4100, 2), 1)
+    assert shapes[0] == (256, 4096)
+    assert (256, 4) in shapes
     assert (2, 4096) in shapes
 
 
@@ -173,7 +173,7 @@ def test_a_missing_faiss_is_named_with_the_rows(monkeypatch):
 @pytest.mark.parametrize(("width", "k"), [(120, 1), (301, 30), (4096, 100)])
 def test_the_smallest_of_many_rows(width, k):
     values = np.random.default_rng(0).normal(size=(300, width))
-    places, smallest = neighbors._smallest_of_rows(values, k)
+    places, smallest = neighbors.smallest_of_rows(values, k)
     assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
     assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
 
@@ -184,7 +184,7 @@ def test_groups_hide_no_small_value(width, k):
     rng = np.random.default_rng(0)
     values = rng.uniform(1, 2, size=(width, width))
     values[np.arange(width), np.arange(width)] = 0.0
-    places, smallest = neighbors._smallest_of_rows(values, k)
+    places, smallest = neighbors.smallest_of_rows(values, k)
     assert places.shape == smallest.shape == (width, k)
     assert (places == np.arange(width)[:, None]).any(axis=1).all()
     assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])

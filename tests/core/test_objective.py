@@ -102,8 +102,9 @@ def test_length_of_the_lists(search, n_neighbors, k, monkeypatch):
         asked.append((len(X), k, search))
 
     monkeypatch.setattr(objective, "nearest_others", spy)
-    list_neighbors((np.zeros((5, 2)), np.zeros((7, 3))), settings(search=search, n_neighbors=n_neighbors))
-    assert asked == [(5, k, search), (7, k, search)]
+    rows = np.zeros((5, 2)), np.zeros((256, 3)), np.zeros((257, 3))
+    list_neighbors(rows, settings(search=search, n_neighbors=n_neighbors))
+    assert asked == [(5, k, search), (256, 256, search), (257, k, search)]  # few rows: all others are listed
 
 
 def test_settings_reach_the_graphs(monkeypatch):

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import linalg
 
 import oracles
+from lpjt.core import projection
 from lpjt.core.projection import coupling_blocks, solve_projection
 from toys import domain_pair, random_pair, with_ridge
 
@@ -20,6 +21,25 @@ def test_solution_is_that_of_the_dense_pair(n_components):
     # The same values by a road without symmetry.
     others = np.sort(np.linalg.eigvals(np.linalg.solve(S_min, S_max)).real)[::-1]
     assert_allclose(found.eigenvalues, others[:n_components], rtol=1e-7)
+
+
+@pytest.mark.parametrize("n_components", [29, 30, 31, 150])
+def test_some_eigenvectors_are_those_among_all(n_components, monkeypatch):
+    S_max, S_min = random_pair(width=150, rank=200)
+    asked = []
+
+    def eigh(*matrices, **how):
+        asked.append("driver" in how)
+        return original(*matrices, **how)
+
+    original = projection.linalg.eigh
+    monkeypatch.setattr(projection.linalg, "eigh", eigh)
+    found = solve_projection(S_max, S_min, n_components)
+    assert asked == [n_components >= 30]  # all of them, from a fifth on
+    monkeypatch.setattr(projection, "WHOLE_SHARE", 0 if asked[0] else 1000)
+    other = solve_projection(S_max, S_min, n_components)
+    assert_allclose(found.eigenvalues, other.eigenvalues, rtol=1e-10)
+    assert_allclose(found.vectors, other.vectors, atol=1e-8)
 
 
 def test_residual_is_small_and_honest():

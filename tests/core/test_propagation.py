@@ -193,6 +193,30 @@ def test_blocks_join_unknown_rows_to_their_nearest_rows_of_either_kind(form):
     assert_allclose(found, oracles.propagate_harmonic(whole, Y, 30), atol=1e-7)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_indicators_of_labelled_rows_are_dense_or_sparse(form, weighted):
+    Z_known, Y, Z = embedded()
+    y = Y.argmax(axis=1)
+    weights = np.linspace(0.5, 2.0, len(y)) if weighted else None
+    found = propagation.one_hot(y, weights, Y.shape[1])
+    expected = np.eye(Y.shape[1])[y] * (1.0 if weights is None else weights[:, None])
+    assert_array_equal(as_dense(found, form), expected)
+    near = propagation.find_neighborhoods(Z_known, Z, 5)
+    assert_allclose(near.votes(found, 3), near.votes(expected, 3), rtol=1e-12)
+    assert_allclose(
+        propagation.harmonic_solution(*near.blocks(), found), propagation.harmonic_solution(*near.blocks(), expected)
+    )
+    assert_allclose(
+        propagation.vote(Z_known, found, Z, n_neighbors=4), propagation.vote(Z_known, expected, Z, n_neighbors=4)
+    )
+
+
+def test_normalising_rows_leaves_the_argument_as_it_is():
+    F = np.array([[1.0, 3.0], [0.0, 0.0]])
+    assert_allclose(propagation.normalise_rows(F), [[0.25, 0.75], [0.5, 0.5]])
+    assert_array_equal(F, [[1.0, 3.0], [0.0, 0.0]])
+
+
 def test_class_mass():
     F = np.random.default_rng(0).dirichlet([5.0, 1.0, 1.0], size=40)
     proportions = np.array([0.2, 0.3, 0.5])

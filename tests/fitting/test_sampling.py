@@ -1,6 +1,8 @@
 """Learn on a sample, label everything: which rows are drawn, and what the labels of all rows are worth."""
 
+import gc
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -94,6 +96,27 @@ def test_labels_come_from_one_propagation_over_all_rows():
     labels = np.concatenate([y, np.full(len(X_target), -1)])
     F = Propagation().classify(Z, labels, None, 4)
     np.testing.assert_allclose(model.label_distributions_, F, atol=1e-4)
+
+
+def test_the_rows_of_the_sample_are_let_go_before_all_rows_are_labelled(monkeypatch):
+    X, y, X_target, _ = shifted_pair()
+    sampled, left = [], []
+    gather, label_all = whole.gather_rows, whole._label_all
+
+    def gathered(*arguments):
+        few = gather(*arguments)
+        sampled.extend(weakref.ref(d.X) for d in few.all)
+        return few
+
+    def labelled(*arguments):
+        gc.collect()
+        left.extend(reference() for reference in sampled)
+        return label_all(*arguments)
+
+    monkeypatch.setattr(whole, "gather_rows", gathered)
+    monkeypatch.setattr(whole, "_label_all", labelled)
+    one_setting(random_state=0, sample_size=50).fit(X, y, X_target)
+    assert left == [None, None]
 
 
 def test_shards_are_spreads_of_all_rows(monkeypatch):

@@ -1,19 +1,21 @@
 """Label propagation on the neighbour graph of the embedded rows."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from lpjt._sklearn import Interval
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core import propagation
 from lpjt.core.definite import is_shared
+from lpjt.core.edges import Graph
 from lpjt.core.neighbors import Neighbors
 
 #: A pool uses the search of the fit for more new rows than this, and an exact search below it.
@@ -141,12 +143,12 @@ class Propagation(BaseEstimator):
     ) -> "Spread":
         """Solutions on the graph before any class mass is normalised; arguments as for `classify`."""
         known = labels >= 0
-        Y = weigh_rows(np.eye(n_classes)[labels * known], weights)
-        of_known = Y[known].mean(axis=0)
         if not self.anchored:
+            Y = weigh_rows(np.eye(n_classes)[labels * known], weights)
             W = propagation.neighbor_graph(scale_rows(self, Z), self.n_neighbors, search=search)
-            return Spread(propagation.harmonic_labels(W, Y, known, tol=TOLERANCE), None, of_known)
-        Y = Y[known]
+            return Spread(propagation.harmonic_labels(W, Y, known, tol=TOLERANCE), None, Y[known].mean(axis=0))
+        Y = propagation.one_hot(labels[known], None if weights is None else weights[known], n_classes)
+        of_known = np.asarray(Y.mean(axis=0)).ravel()
         Z_known, Z_unknown = scale_rows(self, Z[known]), scale_rows(self, Z[~known])
         if len(Z_unknown) < 2:
             return Spread(None, propagation.vote(Z_known, Y, Z_unknown, n_neighbors=N_VOTES), of_known)
@@ -177,7 +179,7 @@ class Propagation(BaseEstimator):
     def start(
         self,
         Z_known: Array,
-        Y_known: Array,
+        Y_known: Graph,
         Z_unknown: Array,
         unknown: Neighbors | None = None,
         *,
@@ -190,7 +192,7 @@ class Propagation(BaseEstimator):
         if len(Z_unknown) < 2:
             return propagation.vote(Z_known, Y_known, Z_unknown, n_neighbors=N_VOTES)
         near = propagation.find_neighborhoods(Z_known, Z_unknown, self.n_neighbors, search=search, unknown=unknown)
-        return self._normalised(_anchored(near, Y_known), Y_known.mean(axis=0), 0.5)
+        return self._normalised(_anchored(near, Y_known), np.asarray(Y_known.mean(axis=0)).ravel(), 0.5)
 
     def freeze(
         self,
@@ -213,12 +215,12 @@ class Propagation(BaseEstimator):
         return propagation.normalise_class_mass(F, proportions, power=power)
 
 
-def _harmonic(near: propagation.Neighborhoods, Y_known: Array) -> Array:
+def _harmonic(near: propagation.Neighborhoods, Y_known: Graph) -> Array:
     W_uu, W_uk = near.blocks()
     return propagation.harmonic_solution(W_uu, W_uk, Y_known, tol=TOLERANCE)
 
 
-def _anchored(near: propagation.Neighborhoods, Y_known: Array) -> Array:
+def _anchored(near: propagation.Neighborhoods, Y_known: Graph) -> Array:
     return propagation.anchored_labels(near.votes(Y_known, N_VOTES), near.graph, SMOOTHING, tol=TOLERANCE)
 
 
@@ -262,4 +264,10 @@ def with_masses(classifier: Any, masses: str, proportions: Array | None = None) 
     """
     if masses == "classifier" or not isinstance(classifier, Propagation):
         return classifier
-    return clone(classifier).set_params(class_mass={"source": True, "free": False}.get(masses, proportions))
+    changed = copy(classifier)  # `clone` reads signatures, which takes as long as a small propagation
+    if masses in ("source", "free"):
+        changed.class_mass = masses == "source"
+    else:
+        assert proportions is not None, "given and estimated masses have proportions"
+        changed.class_mass = proportions
+    return changed

@@ -9,6 +9,7 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core.blocks import row_blocks
 from lpjt.core.directions import principal_directions
+from lpjt.core.smallest import nearest_of_block
 
 #: Rows per cluster, and number of leading directions in which clusters are formed.
 CLUSTER_ROWS, CLUSTER_WIDTH = 128, 32
@@ -64,17 +65,16 @@ def nearest_by_clusters(queries: Array, candidates: Array, k: int) -> tuple[Code
         own = (
             C[ends[cluster] - sizes[cluster] : ends[cluster]] if asked is members else as_float32(queries[rows]) @ axes
         )
-        # Around the cluster's own middle: faiss sums squared norms, and in float32 those of rows far from the origin
-        # hide the distance between them.
+        # Around the cluster's own middle: in float32 the squared norms of rows far from the origin hide the distance
+        # between them.
         middle = own.mean(axis=0)
         others = np.concatenate([C[part] for part in compared])
         others -= middle
-        squared[rows], found = faiss.knn(own - middle, others, k)
+        squared[rows], found = nearest_of_block(own - middle, others, k)
         indices[rows] = np.concatenate([places[part] for part in compared])[found]
 
-    # One faiss thread in each of our threads: the product of one cluster is too small to share.
-    map_threads(search, range(len(centers)), first=lambda: faiss.omp_set_num_threads(1))
-    return indices, np.maximum(squared, 0.0)
+    map_threads(search, range(len(centers)))
+    return indices, squared
 
 
 def _leading_axes(X: Array, *, n_rows: int = 4096) -> Array:

@@ -59,8 +59,10 @@ def solve_definite(A: sparse.csr_array | Array, B: Array, *, tol: float = 1e-8) 
 def _factorised(A: Array, B: Array) -> LinearSolution:
     """Solution by a Cholesky factor, O(n^3); its residual is infinite if A is not definite in float64."""
     root = 1.0 / np.sqrt(A.diagonal())[:, None]
-    scaled = root * A * root.T
-    factor, failed = linalg.lapack.dpotrf(scaled, lower=1, clean=0)
+    scaled = root * A
+    scaled *= root.T
+    # The transpose has the memory order of LAPACK, which then makes no copy.
+    factor, failed = linalg.lapack.dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
     if failed:
         return LinearSolution(B, np.inf)
     F = root * linalg.lapack.dpotrs(factor, root * B, lower=1)[0]

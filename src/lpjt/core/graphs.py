@@ -66,11 +66,13 @@ def class_graphs(
         wanted = (listed == y[:, None]) if own else (listed != y[:, None]) & (listed >= 0)
         wanted &= known[:, None]
         rows, columns, squared = _first_wanted(neighbors, wanted, n_neighbors)
-        short = known & (wanted.sum(axis=1) < n_neighbors)
-        # The lists of these rows are too short: search their class, or all others, directly.
-        extra = _search_by_class(X, y, short, n_neighbors, own, search)
-        keep = ~short[rows]
-        edges = _join_edges([(rows[keep], columns[keep], squared[keep]), extra])
+        edges = rows, columns, squared
+        if neighbors.indices.shape[1] < len(X) - 1:  # else no row is missing in the lists
+            short = known & (wanted.sum(axis=1) < n_neighbors)
+            # The lists of these rows are too short: search their class, or all others, directly.
+            extra = _search_by_class(X, y, short, n_neighbors, own, search)
+            keep = ~short[rows]
+            edges = _join_edges([(rows[keep], columns[keep], squared[keep]), extra])
         graphs.append(_symmetric(edges, len(X), graph_weights, bandwidth))
     return ClassGraphs(*graphs)
 

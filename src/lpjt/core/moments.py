@@ -205,7 +205,10 @@ def weighted_gram(X: Array, row_weights: Array, edges: Graph | None = None) -> A
         right -= edges[rows] @ X
         return _lower_product(X[rows], right)
 
-    gram = np.tril(sum_blocks(part, row_blocks(X), (X.shape[1], X.shape[1])))
+    gram = sum_blocks(part, row_blocks(X), (X.shape[1], X.shape[1]))
+    if edges is None:
+        return gram  # of symmetric products
+    gram = np.tril(gram)
     gram += np.tril(gram, -1).T
     return gram
 

@@ -10,12 +10,13 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core.clusters import COMPARED, FAISS_MISSING, as_float32, load_faiss, nearest_by_clusters
 from lpjt.core.distances import pivot_of
+from lpjt.core.smallest import QUERY_BLOCK, entries_of, smallest_of_rows
 
 #: Up to this many pairs of rows, all distances are computed at once.
 SMALL_SEARCH = 2**15
 
-#: The exact search multiplies blocks of this many queries and candidates: matrices that fit the cache.
-QUERY_BLOCK, CANDIDATE_BLOCK = 128, 4096
+#: The exact search multiplies blocks of `QUERY_BLOCK` queries and this many candidates: matrices that fit the cache.
+CANDIDATE_BLOCK = 4096
 
 #: Largest number of rows per domain for which "auto" means "exact", which is no slower there.
 EXACT_UP_TO = 10_000
@@ -113,7 +114,7 @@ def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     difference = queries[:, None] - candidates[order]  # exact: norms would cancel
     squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
     resorted = np.argsort(squared, axis=1, kind="stable")
-    return Neighbors(np.take_along_axis(order, resorted, axis=1), np.take_along_axis(squared, resorted, axis=1))
+    return Neighbors(entries_of(order, resorted), entries_of(squared, resorted))
 
 
 def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool = False) -> Neighbors:
@@ -138,56 +139,19 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
             if others:
                 own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
                 values[own - start, own - part.start] = np.inf
-            places, values = _smallest_of_rows(values, k)
+            places, values = smallest_of_rows(values, k)
             found.append((places + part.start, values))
         places, values = found[0]
         if len(found) > 1:
-            together, values = _smallest_of_rows(np.hstack([v for _, v in found]), k)
-            places = np.take_along_axis(np.hstack([p for p, _ in found]), together, axis=1)
+            together, values = smallest_of_rows(np.hstack([v for _, v in found]), k)
+            places = entries_of(np.hstack([p for p, _ in found]), together)
         order = np.argsort(values, axis=1, kind="stable")
-        indices[start : start + len(Q)] = np.take_along_axis(places, order, axis=1)
+        indices[start : start + len(Q)] = entries_of(places, order)
         norms = np.einsum("ij,ij->i", Q, Q)[:, None]
-        np.maximum(2 * np.take_along_axis(values, order, axis=1) + norms, 0.0, out=squared[start : start + len(Q)])
+        np.maximum(2 * entries_of(values, order) + norms, 0.0, out=squared[start : start + len(Q)])
 
     map_threads(search, range(0, len(queries), QUERY_BLOCK))
     return Neighbors(indices, squared)
-
-
-#: Columns are compared in this many groups, or four times k if that is more. The k-th smallest of the groups' minima
-#: bounds the k-th smallest value, and few values are below the bound if there are enough groups.
-GROUPS = 128
-
-
-def _smallest_of_rows(values: Array, k: int) -> tuple[Codes, Array]:
-    """Columns and values of the k smallest entries of each row, in any order.
-
-    Two passes over the values, one for the minima of groups and one for the bound, then work on little more than k
-    values per row: a partition of whole rows takes longer.
-    """
-    n, width = values.shape
-    if width <= k:
-        return np.broadcast_to(np.arange(width), values.shape), values
-    n_groups = min(width // 4, max(GROUPS, 4 * k))
-    if k == 1 or n_groups < 3 * k:
-        return _partitioned(values, k)
-    grouped = values[:, : width - width % n_groups].reshape(n, -1, n_groups)
-    bound = np.partition(grouped.min(axis=1), k - 1, axis=1)[:, k - 1 : k]
-    below = np.flatnonzero(values <= bound)
-    rows, columns = np.divmod(below, width)
-    counts = np.bincount(rows, minlength=n)
-    places = np.arange(len(below)) - np.repeat(np.cumsum(counts) - counts, counts)
-    few = np.full((n, counts.max()), np.inf, dtype=values.dtype)
-    few[rows, places] = values.ravel()[below]
-    of_few = np.zeros(few.shape, dtype=np.int64)
-    of_few[rows, places] = columns
-    found, smallest = _partitioned(few, k)
-    return np.take_along_axis(of_few, found, axis=1), smallest
-
-
-def _partitioned(values: Array, k: int) -> tuple[Codes, Array]:
-    """As `_smallest_of_rows`, by a partition of whole rows, which have at least k values."""
-    places = np.argmin(values, axis=1)[:, None] if k == 1 else np.argpartition(values, k - 1, axis=1)[:, :k]
-    return places, np.take_along_axis(values, places, axis=1)
 
 
 def _without_self(near: Neighbors) -> Neighbors:

@@ -14,6 +14,9 @@ from lpjt.core.neighbors import Neighbors, nearest_others
 #: graphs of new labels are read from these lists where they suffice.
 LISTED, LISTED_APPROXIMATELY = 64, 32
 
+#: Domains of at most this many rows have lists of all other rows: no class is searched again as labels change.
+LISTED_WHOLE = 256
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -93,11 +96,14 @@ class Workspace:
 
 def list_neighbors(rows: Sequence[Array], settings: Settings) -> tuple[Neighbors, ...]:
     """Lists of the nearest rows of each row, per domain, for the graphs of any labels."""
-    return tuple(nearest_others(X, count_listed(settings), search=settings.search) for X in rows)
+    n_listed = count_listed(settings)
+    return tuple(
+        nearest_others(X, max(n_listed, len(X) if len(X) <= LISTED_WHOLE else 0), search=settings.search) for X in rows
+    )
 
 
 def count_listed(settings: Settings) -> int:
-    """Number of nearest rows in each list."""
+    """Number of nearest rows in each list of a domain with many rows."""
     listed = LISTED if settings.search == "exact" else LISTED_APPROXIMATELY
     return max(listed, 4 * settings.n_neighbors)
 

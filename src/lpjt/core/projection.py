@@ -25,8 +25,8 @@ EXPECTED_RESIDUAL = 1e-6
 #: From this width on, and for few components, the Lanczos method takes half the time of the dense routine.
 LANCZOS_WIDTH = 500
 
-#: Up to this width all eigenvectors take less time than some of them.
-WHOLE_WIDTH = 128
+#: Up to this width, or if at least one of so many eigenvectors is wanted, all of them take less time than some.
+WHOLE_WIDTH, WHOLE_SHARE = 128, 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +123,7 @@ def _dense(S_max: Array, S_min: Array, d: int, added: float) -> tuple[Array, Arr
     width = len(S_max)
     S_min = _with_ridge(S_min, added)
     # O(width^3), the only cubic step, in width and not in rows.
-    if width <= WHOLE_WIDTH:
+    if width <= WHOLE_WIDTH or WHOLE_SHARE * d >= width:
         phi, P = linalg.eigh(S_max, S_min, driver="gvd", check_finite=False)
     else:
         phi, P = linalg.eigh(S_max, S_min, subset_by_index=(width - d, width - 1), check_finite=False)

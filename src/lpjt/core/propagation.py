@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from lpjt._typing import Array, Mask
+from lpjt._typing import Array, Codes, Mask
 from lpjt.core.definite import solve_definite
-from lpjt.core.edges import Graph, add_to_diagonal, degrees, is_small, symmetrise
+from lpjt.core.edges import Graph, add_to_diagonal, degrees, is_small, make_graph, symmetrise
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
 
 
@@ -33,10 +33,10 @@ def harmonic_labels(W: sparse.csr_array, Y: Array, known: Mask, *, tol: float = 
     return harmonic_solution(to_unknown[:, unknown], to_unknown[:, np.flatnonzero(known)], Y[known], tol=tol)
 
 
-def harmonic_solution(W_uu: Graph, W_uk: Graph, Y_known: Array, *, tol: float = 1e-8) -> Array:
+def harmonic_solution(W_uu: Graph, W_uk: Graph, Y_known: Graph, *, tol: float = 1e-8) -> Array:
     """Solve ``(D_uu - W_uu) F = W_uk Y_known`` from the blocks of the graph; the result is as in `harmonic_labels`."""
     degree = degrees(W_uu) + degrees(W_uk)
-    pull = np.asarray(W_uk @ Y_known, dtype=np.float64)
+    pull = _weighted_sums(W_uk, Y_known)
     reached = _reached(W_uu, pull.sum(axis=1) > 0)
     F = np.zeros_like(pull)
     if reached.any():
@@ -77,14 +77,16 @@ class Neighborhoods:
         squared = np.hstack([self.unknown.squared, self.known.squared])
         indices = np.hstack([self.unknown.indices, self.known.indices + n])
         nearest = np.argpartition(squared, k - 1, axis=1)[:, :k]
-        both = Neighbors(*(np.take_along_axis(part, nearest, axis=1) for part in (indices, squared)))
-        W = _heat_graph(both, n + self.n_known)
+        rows = np.arange(n)[:, None]
+        both = Neighbors(indices[rows, nearest], squared[rows, nearest])
+        dense = is_small((n, n)) and is_small((n, self.n_known))
+        W = _heat_array(both, n + self.n_known) if dense else _heat_rows(both, n + self.n_known)
         return symmetrise(W[:, :n]), W[:, n:]
 
-    def votes(self, Y_known: Array, n_votes: int) -> Array:
+    def votes(self, Y_known: Graph, n_votes: int) -> Array:
         """Mean distribution, by heat weights, of the `n_votes` nearest known rows: (n_unknown, n_classes)."""
         W = _heat_graph(self.known.first(n_votes), self.n_known)
-        return normalise_rows(W @ Y_known)
+        return _shares(_weighted_sums(W, Y_known))
 
 
 def find_neighborhoods(
@@ -131,7 +133,7 @@ def anchored_labels(votes: Array, W: Graph, smoothing: float, *, tol: float = 1e
 
 def vote(
     Z_known: Array,
-    Y_known: Array,
+    Y_known: Graph,
     Z_unknown: Array,
     *,
     n_neighbors: int,
@@ -144,7 +146,7 @@ def vote(
     number is needed where the answer for one row must not depend on the other rows.
     """
     W = _heat_rows(nearest_rows(Z_unknown, Z_known, n_neighbors, search=search), len(Z_known), bandwidth)
-    return normalise_rows(W @ Y_known)
+    return _shares(_weighted_sums(W, Y_known))
 
 
 def neighbor_graph(Z: Array, n_neighbors: int, *, search: str = "exact") -> sparse.csr_array:
@@ -181,21 +183,45 @@ def normalise_class_mass(F: Array, proportions: Array, *, power: float = 1.0, ma
     """
     mass = F.mean(axis=0) if mass is None else mass
     scale = np.divide(proportions, mass, out=np.zeros(len(mass)), where=mass > 0)
-    return normalise_rows(F * scale**power)
+    return _shares(F * scale**power)
 
 
 def normalise_rows(F: Array) -> Array:
     """Rows scaled to sum 1; a row of zeros becomes uniform."""
+    return _shares(np.array(F))
+
+
+def _shares(F: Array) -> Array:
+    """As `normalise_rows`, in place: with hundreds of classes every copy is as large as all rows."""
     total = F.sum(axis=1, keepdims=True)
-    return np.where(total > 0, F / np.where(total > 0, total, 1.0), 1.0 / F.shape[1])
+    empty = ~(total[:, 0] > 0)
+    total[empty] = 1.0
+    F /= total
+    F[empty] = 1.0 / F.shape[1]
+    return F
+
+
+def one_hot(y: Codes, weights: Array | None, n_classes: int) -> Graph:
+    """Indicators of the classes of rows, (n, n_classes), as many times as the rows count; sparse if they are many."""
+    values = np.ones(len(y)) if weights is None else weights
+    return make_graph(values, np.arange(len(y)), y, (len(y), n_classes))
+
+
+def _weighted_sums(W: Graph, Y: Graph) -> Array:
+    """W Y, (n, n_classes), a dense array in float64."""
+    product = W @ Y
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)
 
 
 def _heat_graph(near: Neighbors, n_columns: int) -> Graph:
     """As `_heat_rows`, a dense array if it is small."""
-    if not is_small((len(near.indices), n_columns)):
-        return _heat_rows(near, n_columns)
+    return (_heat_array if is_small((len(near.indices), n_columns)) else _heat_rows)(near, n_columns)
+
+
+def _heat_array(near: Neighbors, n_columns: int) -> Array:
+    """As `_heat_rows`, a dense array."""
     W = np.zeros((len(near.indices), n_columns))
-    np.put_along_axis(W, near.indices, heat_values(near.squared.astype(np.float64)), axis=1)
+    W[np.arange(len(W))[:, None], near.indices] = heat_values(near.squared.astype(np.float64))
     return W
 
 

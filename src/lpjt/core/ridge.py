@@ -7,6 +7,7 @@ from scipy import linalg
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array
+from lpjt.core.blocks import sum_blocks
 from lpjt.core.distances import rbf_values
 from lpjt.core.propagation import normalise_rows, unit_rows
 from lpjt.core.triangles import definite_ridge
@@ -81,7 +82,7 @@ class KernelRidge:
         def fill(rows: slice) -> None:
             values[rows] = rbf_values(self._scaled(Z[rows]), self.centres, self.gamma) @ self.coefficients
 
-        map_threads(fill, [slice(start, start + BLOCK_ROWS) for start in range(0, len(Z), BLOCK_ROWS)])
+        map_threads(fill, _blocks(len(Z)))
         values += 1.0 / self.coefficients.shape[1]
         return normalise_rows(np.maximum(values, 0.0))
 
@@ -116,11 +117,16 @@ def fit_kernel_ridge(
     U = unit_rows(Z) if unit_length else np.asarray(Z)
     centres = U[:: -(-len(U) // max_centres)]
     gamma = 1.0 / max(2.0 * float(np.var(U, axis=0, dtype=np.float64).sum()), np.finfo(float).eps)
-    K = rbf_values(U, centres, gamma).astype(np.float64, copy=False)
-    right = (K.T * weights) @ (Y - 1.0 / Y.shape[1])
-    K *= np.sqrt(weights)[:, None]
+    n_centres, root = len(centres), np.sqrt(weights)[:, None]
+
+    def part(rows: slice) -> Array:  # a block at a time: all of K would be the largest array of a fit on a sample
+        K = root[rows] * rbf_values(U[rows], centres, gamma)
+        return np.hstack([K.T @ K, K.T @ (root[rows] * (Y[rows] - 1.0 / Y.shape[1]))])
+
+    sums = sum_blocks(part, _blocks(len(U)), (n_centres, n_centres + Y.shape[1]))
     A = penalty * rbf_values(centres, centres, gamma).astype(np.float64, copy=False)
-    A += _gram(K)
+    A += sums[:, :n_centres]
+    right = sums[:, n_centres:]
     A[np.diag_indices_from(A)] += 1e-8 * np.trace(A) / len(A)  # repeated centres
     try:
         coefficients = linalg.solve(A, right, assume_a="pos")
@@ -130,7 +136,5 @@ def fit_kernel_ridge(
     return KernelRidge(centres, coefficients, gamma, unit_length)
 
 
-def _gram(K: Array) -> Array:
-    """K' K, by the routine that computes one triangle of it, which takes half the time."""
-    half = linalg.blas.dsyrk(1.0, K.T)
-    return half + np.triu(half, 1).T
+def _blocks(n: int) -> list[slice]:
+    return [slice(start, start + BLOCK_ROWS) for start in range(0, n, BLOCK_ROWS)]

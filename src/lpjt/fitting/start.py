@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers import Propagation, weigh_rows
+from lpjt.classifiers import Propagation
 from lpjt.core import propagation, shape_guess
 from lpjt.core.blocks import pick_rows, stack_rows
 from lpjt.core.neighbors import Neighbors
@@ -95,7 +95,7 @@ def _propagated(
     else:
         whole = near if len(unknown) == len(rows[-1]) and target.all() else None
         known, unknown = (part.astype(np.float32, copy=False) for part in (known, unknown))  # enough for votes
-        F = rule.start(known, weigh_rows(np.eye(n_classes)[y_known], counts), unknown, whole, search=search)
+        F = rule.start(known, propagation.one_hot(y_known, counts, n_classes), unknown, whole, search=search)
     return F[len(F) - target.sum() :]
 
 

@@ -74,6 +74,7 @@ def fit_domains(
     clock.skip()
     here = None
     if any(positions is not None for positions in sample):
+        del few  # all rows are read from the engine, and the sample may be a tenth of them
         outcome = _label_all(domains, labels, sample, outcome, plan, engine)
         pairs = zip(outcome.distributions, domains.targets, strict=True)
         held = [engine.map_rows(likeliest_block, F, d.y, columns=None, dtype=np.int64) for F, d in pairs]

@@ -89,8 +89,8 @@ def shared_information(labels: Codes, others: Codes, n_classes: int) -> float:
     coded = labels.astype(np.int64) * n_classes + others
     # Pairs that occur are at most n; a table of all pairs would be large for thousands of classes.
     pairs = np.bincount(coded) if n_classes**2 <= SMALL_TABLE else np.unique(coded, return_counts=True)[1]
-    own, of_others, both = (_entropy(counts / n) for counts in (np.bincount(labels), np.bincount(others), pairs))
-    return float(np.clip((own + of_others - both) / own, 0.0, 1.0)) if own > 0 else 0.0
+    own, of_others, both = (_count_entropy(counts, n) for counts in (np.bincount(labels), np.bincount(others), pairs))
+    return min(max((own + of_others - both) / own, 0.0), 1.0) if own > 0 else 0.0
 
 
 def domain_mixing(
@@ -137,6 +137,12 @@ def domain_mixing(
             seen[side] += foreign[of_target == bool(side)].sum()
             expected[side] += size * k * others / (len(pool) - 1)
     return float((seen / np.maximum(expected, 1e-300)).min()) if expected.all() else 0.0
+
+
+def _count_entropy(counts: Codes, n: int) -> float:
+    """Entropy of the shares of `counts`, which sum to n: one logarithm per class that occurs."""
+    shares = counts[counts > 0] / n
+    return -float(shares @ np.log(shares))
 
 
 def _entropy(P: Array) -> Any:

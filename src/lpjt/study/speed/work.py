@@ -22,8 +22,8 @@ from scipy import sparse
 DENSE, SPARSE, NEIGHBORS = "dense products", "sparse products", "neighbour search"
 EIGEN, FACTOR, LINEAR = "eigenproblems", "factorizations", "linear classifiers"
 
-#: Products of this module are comparisons of rows.
-_SEARCHES = "lpjt.core.neighbors"
+#: Products of these modules are comparisons of rows.
+_SEARCHES = ("lpjt.core.neighbors", "lpjt.core.smallest")
 _PACKAGE = "lpjt."
 _COUNTER = "__counted_product__"
 
@@ -54,7 +54,7 @@ class Work:
         if sparse.issparse(left) or sparse.issparse(right):
             self.add(SPARSE, module, _sparse_operations(left, right))
         elif isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
-            primitive = NEIGHBORS if module == _SEARCHES else DENSE
+            primitive = NEIGHBORS if module in _SEARCHES else DENSE
             self.add(primitive, module, 2.0 * np.size(result) * left.shape[-1])
         return result
 
