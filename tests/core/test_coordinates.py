@@ -241,6 +241,17 @@ def test_default_width_of_a_kernel():
     assert_allclose(coordinates.default_kernel_width(X), 1 / squared.mean(), rtol=1e-10)
 
 
+@pytest.mark.parametrize("size", [1e-13, 1e-6, 1e13])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "laplacian", "chi2"])
+def test_with_its_default_width_a_kernel_does_not_depend_on_the_size_of_the_rows(kernel, size):
+    X = np.random.default_rng(0).uniform(size=(30, 3))
+    usual, other = (
+        coordinates.kernel_values(rows, None, kernel, {"gamma": coordinates.default_kernel_width([rows], kernel)})
+        for rows in (X, X * size)
+    )
+    assert_allclose(other, usual, rtol=1e-6)
+
+
 def test_a_common_part_of_all_rows_does_not_hide_their_differences():
     rng = np.random.default_rng(0)
     rows = np.hstack([np.full((60, 1), 1000.0), rng.normal(size=(60, 5))])

@@ -47,6 +47,14 @@ def test_every_view_labels_rows_of_extreme_size(scaling, dtype, size):
     np.testing.assert_array_equal(model.transduction_, y)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "chi2", "laplacian", "poly", "sigmoid"])
+@pytest.mark.parametrize("size", [1e-13, 3e-7, 1e13])
+def test_every_kernel_labels_rows_of_any_size(kernel, size):
+    X, y, X_target = (np.abs(part) for part in in_size(np.float32, size))
+    model = LPJT(kernel=kernel, scaling="none", candidates=None, safeguard=False, random_state=0).fit(X, y, X_target)
+    np.testing.assert_array_equal(model.transduction_, y)
+
+
 def test_a_power_of_two_changes_no_bit_of_scale_free_views():
     X, y, X_target = clear_pair()
     for scaling in ("standard", "unit", "joint"):

@@ -215,7 +215,7 @@ class ProjectionBaseline(Embedding):
         unscaled = Scaling()
         if self.kernel in ("primal", "linear"):
             return coordinates.Coordinates(unscaled, coordinates.span_basis(parts))
-        gamma = self.gamma or coordinates.default_kernel_width(parts)
+        gamma = self.gamma or coordinates.default_kernel_width(parts, self.kernel)
         params = {} if self.kernel == "cosine" else {"gamma": gamma}
         random_state = check_random_state(self.random_state)
         rows, basis = coordinates.kernel_basis(

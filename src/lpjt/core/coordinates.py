@@ -19,6 +19,9 @@ from lpjt.core.scaling import Scaling, SparseScaled, scale_rows, scale_sparse
 #: Eigenvalues of a kernel matrix of n rows below n times this share of the largest are rounding.
 KERNEL_FLOOR = 1e-14
 
+#: Kernels whose exponent grows with the size of the rows, not with its square.
+ROOTED = ("laplacian", "chi2")
+
 #: Name of a kernel of scikit-learn, or a function of two rows.
 Kernel: TypeAlias = str | Callable[..., float]
 
@@ -207,15 +210,21 @@ def kernel_values(X: Array, others: Array | None, kernel: Kernel, params: dict[s
     return values
 
 
-def default_kernel_width(parts: Sequence[Array], *, n_rows: int = 500) -> float:
-    """Width of rbf, laplacian and chi2 kernels: 1 over the mean squared distance between evenly spaced rows."""
+def default_kernel_width(parts: Sequence[Array], kernel: Kernel = "rbf", *, n_rows: int = 500) -> float:
+    """Coefficient of a kernel that has none: 1 over the mean squared distance between evenly spaced rows.
+
+    The kernels of `ROOTED` add up differences that are not squared, so theirs is 1 over the root of that distance. Rows
+    times any factor then have the same kernel values.
+    """
     means, squares = [], []
     for part in parts:
         rows = part[:: max(1, len(part) // n_rows)]
         means.append(rows.mean(axis=0))
         squares.append((rows**2).sum(axis=1).mean())
     spread = 2 * float(np.mean(squares) - float((np.mean(means, axis=0) ** 2).sum()))
-    return 1.0 / max(spread, np.finfo(float).eps)
+    # Where all rows are equal only rounding is left, which grows with the rows; of zeros any coefficient will do.
+    spread = max(spread, np.finfo(float).eps * float(np.mean(squares))) or 1.0
+    return 1.0 / (spread**0.5 if kernel in ROOTED else spread)
 
 
 def to_coordinates(X: AnyRows, coordinates: Coordinates, *, entries: int = ENTRIES, out: Array | None = None) -> Array:
