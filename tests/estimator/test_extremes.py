@@ -132,6 +132,17 @@ def test_degenerate_rows_are_fitted_by_every_classifier(make, change):
     assert np.isfinite(model.predict_proba(X_target)).all()
 
 
+@pytest.mark.parametrize("change", DEGENERATE)
+@pytest.mark.parametrize("name", [name for name in baselines.__all__ if name not in ("CDLS", "OptimalTransport")])
+def test_degenerate_rows_are_fitted_by_every_baseline_without_numerical_warnings(name, change):
+    X, y, X_target = clear_pair(n=5)
+    some = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*encountered")
+        model = getattr(baselines, name)().fit(DEGENERATE[change](X), y, DEGENERATE[change](X_target), some)
+    assert set(model.transduction_) <= {0, 1, 2}
+
+
 def test_weights_of_the_objective_have_bounds():
     X, y, X_target = clear_pair()
     for name in ("locality_weight", "variance_weight", "coupling_weight"):

@@ -122,6 +122,7 @@ class TJM(ProjectionBaseline):
             back = inverse_root @ (inverse_root @ projection)
             A_source, A_target = ((X @ back) * g[:, None] for X, g in zip(problem.parts, inverse, strict=True))
             length = np.sqrt((A_source**2).sum(axis=0) + (A_target**2).sum(axis=0))
+            length[length == 0] = 1.0  # of rows that are all zero
             self._projection = projection / length
             squares = ((A_source / length) ** 2).sum(axis=1)
             inverse[0] = np.sqrt(squares + EPSILON)
