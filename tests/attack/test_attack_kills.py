@@ -121,3 +121,13 @@ def test_a_server_that_is_gone_or_late_is_a_fault(tmp_path):
         warm.run_warm(["--help"], tmp_path / "errors.txt", 0.0)
     assert server.poll() is not None
     assert warm._server() is not server
+
+
+def test_commands_hear_ctrl_c_though_the_attack_runs_in_the_background(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    monkeypatch.setattr(kills, "_RUN", "import signal; raise SystemExit(signal.getsignal(2) is signal.SIG_IGN)")
+    try:
+        with place(small=False) as where:
+            assert kills.run(PREDICT, where).code == 0
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -92,7 +92,7 @@ def run(
         process = subprocess.Popen(
             [sys.executable, *start, *fill_in(command, where.folder)],
             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
-            start_new_session=True, preexec_fn=where.before_start(),
+            start_new_session=True, preexec_fn=where.before_start,
         )  # fmt: skip
         try:
             process.wait(SECONDS if after is None else after)
