@@ -30,7 +30,7 @@ class Kernel(BaseEstimator):
         "linear", "rbf", "poly", "cosine", "laplacian", "chi2", "sigmoid", or a callable of two rows.
     gamma : float, default=None
         Width of the rbf, laplacian, chi2, poly and sigmoid kernels. None is 1 over the mean squared distance between
-        rows, which suits any scale.
+        rows, for laplacian and chi2 1 over its root, which suits any scale.
     degree : int, default=3
         Degree of the poly kernel.
     coef0 : float, default=1

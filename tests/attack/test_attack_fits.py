@@ -110,3 +110,11 @@ def test_refusals_name_argument_and_remedy():
 def test_every_defect_of_sparse_matrices_is_drawn():
     drawn = {words for n in range(2, 4000, len(GROUPS)) for words in draw_case(n).words.replace(";", ",").split(", ")}
     assert {f"target {kind}" for kind in SPARSE} <= drawn
+
+
+@pytest.mark.parametrize("number", [1072, 2458])
+def test_rows_without_a_common_type_are_not_stacked(number):
+    case = draw_case(number)
+    assert case.words.endswith("stack")
+    assert "sample_domain" not in case.options
+    assert PART.run(number).kind != "failed"

@@ -11,7 +11,8 @@ pytest.importorskip("pandas", reason="tables are read by pandas")
 pytest.importorskip("jinja2", reason="reports need jinja2")
 
 from attack import kills
-from attack.kills.commands import COMMANDS
+from attack.kills import warm
+from attack.kills.commands import COMMANDS, fill_in, normalized
 from attack.kills.places import can_mount, place
 from attack.kills.step import _is_within
 from attack.processes import Fault
@@ -104,3 +105,29 @@ def test_steps_are_those_in_the_folder():
     assert _is_within("/a/out", "/a/out")
     assert not _is_within("/a/outer", "/a/out")
     assert not _is_within(3, "/a/out")
+
+
+def test_a_command_that_goes_on_is_a_process_of_its_own(tmp_path):
+    errors = tmp_path / "errors.txt"
+    assert warm.run_warm(fill_in(PREDICT, tmp_path), errors, 120) == 0
+    assert normalized(tmp_path / "labels.csv") == kills.reference(PREDICT).files["labels.csv"]
+    assert warm.run_warm(["predict", "nowhere.lpjt", "nowhere.csv"], errors, 120) == 2
+    assert "lpjt predict" in errors.read_text()
+
+
+def test_a_server_that_is_gone_or_late_is_a_fault(tmp_path):
+    server = warm._server()
+    with pytest.raises(Fault, match="took more than 0 s"):
+        warm.run_warm(["--help"], tmp_path / "errors.txt", 0.0)
+    assert server.poll() is not None
+    assert warm._server() is not server
+
+
+def test_commands_hear_ctrl_c_though_the_attack_runs_in_the_background(monkeypatch):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    monkeypatch.setattr(kills, "_RUN", "import signal; raise SystemExit(signal.getsignal(2) is signal.SIG_IGN)")
+    try:
+        with place(small=False) as where:
+            assert kills.run(PREDICT, where).code == 0
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -52,3 +52,20 @@ def test_a_run_goes_on_where_it_was(tmp_path, monkeypatch):
     assert tally.total() == {"fine": 1, "failed": 1}
     assert set(store.read("toy")) == {0, 1}
     assert [failure[:2] for failure in tally.failures] == [(1, "")]
+
+
+def test_failed_cases_are_run_again_if_asked_to(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "attack.__main__.run_cases",
+        lambda load, name, numbers, workers: ((n, asked.append(n) or Outcome("fine")) for n in numbers),
+    )
+    store = Store(tmp_path)
+    for number, kind in enumerate(("fine", "failed", "refused")):
+        store.append("toy", number, Outcome(kind))
+    run_part(TOY, store, cases=3, seconds=None, workers=1)
+    assert asked == []
+    tally = run_part(TOY, store, cases=3, seconds=None, workers=1, failed=True)
+    assert asked == [1]
+    assert tally.total() == {"fine": 2, "refused": 1}
+    assert store.read("toy")[1].kind == "fine"

@@ -241,6 +241,32 @@ def test_default_width_of_a_kernel():
     assert_allclose(coordinates.default_kernel_width(X), 1 / squared.mean(), rtol=1e-10)
 
 
+def test_the_default_width_of_rows_far_from_zero_is_that_of_their_differences():
+    X = np.random.default_rng(0).integers(-8, 9, size=(60, 3)).astype(float)
+    assert_allclose(coordinates.default_kernel_width([X + 2.0**47]), coordinates.default_kernel_width([X]), rtol=1e-3)
+
+
+@pytest.mark.parametrize(("size", "largest"), [(2.0**20, 1e13), (2.0**40, 1.0), (2.0**-40, 1.0)])
+def test_coordinates_of_a_kernel_have_a_size_whose_squares_float32_holds(size, largest):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    C = kernel_coordinates([X * size], lambda x, z: float(x @ z) ** 2)
+    Z = to_coordinates(X * size, C)
+    assert largest / 10 < np.abs(Z).max() < 10 * largest
+    plain = to_coordinates(X, kernel_coordinates([X], lambda x, z: float(x @ z) ** 2))
+    assert_allclose(Z @ Z.T / np.trace(Z @ Z.T), plain @ plain.T / np.trace(plain @ plain.T), atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-13, 1e-6, 1e13])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "laplacian", "chi2"])
+def test_with_its_default_width_a_kernel_does_not_depend_on_the_size_of_the_rows(kernel, size):
+    X = np.random.default_rng(0).uniform(size=(30, 3))
+    usual, other = (
+        coordinates.kernel_values(rows, None, kernel, {"gamma": coordinates.default_kernel_width([rows], kernel)})
+        for rows in (X, X * size)
+    )
+    assert_allclose(other, usual, rtol=1e-6)
+
+
 def test_a_common_part_of_all_rows_does_not_hide_their_differences():
     rng = np.random.default_rng(0)
     rows = np.hstack([np.full((60, 1), 1000.0), rng.normal(size=(60, 5))])

@@ -204,7 +204,8 @@ def test_default_width_of_a_kernel_looks_at_evenly_spaced_rows():
     squared = ((some[:, None] - some) ** 2).sum(axis=2)
     assert_allclose(coordinates.default_kernel_width([X]), 1 / squared.mean(), rtol=1e-9)
     assert_allclose(coordinates.default_kernel_width([X], n_rows=1501), 1 / (2 * X.var(axis=0).sum()), rtol=1e-9)
-    assert coordinates.default_kernel_width([np.ones((4, 2))]) == 1 / np.finfo(float).eps
+    assert coordinates.default_kernel_width([np.ones((4, 2))]) == 1 / (2 * np.finfo(float).eps ** 2)
+    assert coordinates.default_kernel_width([np.zeros((4, 2))]) == 1
 
 
 def test_nothing_is_decomposed_where_all_directions_are_kept(monkeypatch):

@@ -18,6 +18,11 @@ def test_values_are_those_of_the_distances(dtype, off, far):
     assert_allclose(found, np.exp(-0.3 * squared), atol=off)
 
 
+def test_float64_rows_whose_differences_are_lost_beside_their_size():
+    X = np.random.default_rng(0).integers(-3, 4, size=(30, 2)).astype(float)
+    assert_allclose(rbf_values(X + 2.0**48, X[:20] + 2.0**48, 0.3), rbf_values(X, X[:20], 0.3), atol=1e-12)
+
+
 def test_a_row_is_no_farther_from_itself_than_nothing():
     X = 1e4 * np.random.default_rng(0).normal(size=(50, 8)).astype(np.float32)
     found = rbf_values(X, X, 1.0)

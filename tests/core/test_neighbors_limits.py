@@ -132,6 +132,20 @@ def test_float32_rows_far_from_the_origin_are_moved():
     assert pivot_of(even + np.float32(0.01)) is not None
 
 
+def test_float64_rows_whose_differences_are_lost_beside_their_size_are_moved():
+    assert pivot_of(1e3 + rows(50)) is None
+    assert_allclose(pivot_of(1e6 + rows(50)), [1e6] * 3, rtol=1e-5)
+    assert pivot_of(rows(0)) is None
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 2.0**20), (np.float64, 2.0**48)])
+@pytest.mark.parametrize("n", [30, 400])
+def test_neighbours_of_rows_far_from_the_origin(dtype, far, n):
+    X = np.random.default_rng(0).permutation(16 * n)[: 4 * n].reshape(n, 4) % 97  # exact in both dtypes
+    found = neighbors.nearest_rows((X + far).astype(dtype), (X[::-1] + far).astype(dtype), 3)
+    assert_array_equal(found.squared, np.sort(all_distances(X, X[::-1]), axis=1)[:, :3])
+
+
 def test_a_list_without_its_row_loses_its_last_place():
     near = Neighbors(np.array([[0, 1, 2], [0, 2, 3], [3, 2, 1], [1, 2, 3]]), np.arange(12.0).reshape(4, 3))
     found = neighbors._without_self(near)

@@ -47,6 +47,14 @@ def test_every_view_labels_rows_of_extreme_size(scaling, dtype, size):
     np.testing.assert_array_equal(model.transduction_, y)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "chi2", "laplacian", "poly", "sigmoid"])
+@pytest.mark.parametrize("size", [1e-13, 3e-7, 1e13])
+def test_every_kernel_labels_rows_of_any_size(kernel, size):
+    X, y, X_target = (np.abs(part) for part in in_size(np.float32, size))
+    model = LPJT(kernel=kernel, scaling="none", candidates=None, safeguard=False, random_state=0).fit(X, y, X_target)
+    np.testing.assert_array_equal(model.transduction_, y)
+
+
 def test_a_power_of_two_changes_no_bit_of_scale_free_views():
     X, y, X_target = clear_pair()
     for scaling in ("standard", "unit", "joint"):
@@ -122,6 +130,17 @@ def test_degenerate_rows_are_fitted_by_every_classifier(make, change):
     model = make().set_params(random_state=0).fit(DEGENERATE[change](X), y, DEGENERATE[change](X_target))
     assert set(model.transduction_) <= {0, 1, 2}
     assert np.isfinite(model.predict_proba(X_target)).all()
+
+
+@pytest.mark.parametrize("change", DEGENERATE)
+@pytest.mark.parametrize("name", [name for name in baselines.__all__ if name not in ("CDLS", "OptimalTransport")])
+def test_degenerate_rows_are_fitted_by_every_baseline_without_numerical_warnings(name, change):
+    X, y, X_target = clear_pair(n=5)
+    some = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*encountered")
+        model = getattr(baselines, name)().fit(DEGENERATE[change](X), y, DEGENERATE[change](X_target), some)
+    assert set(model.transduction_) <= {0, 1, 2}
 
 
 def test_weights_of_the_objective_have_bounds():

@@ -18,10 +18,14 @@ from attack.summary import SUMMARY, write_summary
 ROOT = Path(__file__).parents[2]
 
 
-def run_part(part: Part, store: Store, *, cases: int, seconds: float | None, workers: int) -> Tally:
-    """Run what is not stored yet of a part's first cases, and count all of them."""
+def run_part(
+    part: Part, store: Store, *, cases: int, seconds: float | None, workers: int, failed: bool = False
+) -> Tally:
+    """Run what is not stored yet of a part's first cases, or has `failed` if asked to, and count all of them."""
     tally, begin = Tally(), time.monotonic()
     stored = {number: outcome for number, outcome in store.read(part.name).items() if number < cases}
+    if failed:
+        stored = {number: outcome for number, outcome in stored.items() if outcome.kind != "failed"}
     for number, outcome in stored.items():
         tally.add(number, outcome)
     for done, (number, outcome) in enumerate(
@@ -45,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, help="cases of each part, instead of those of the long run")
     parser.add_argument("--seconds", type=float, help="end each part after this time; another run goes on")
     parser.add_argument("--again", action="store_true", help="forget what is stored of these parts")
+    parser.add_argument("--failed", action="store_true", help="run the cases that failed once more, too")
     parser.add_argument("--case", type=int, help="run this one case here, with its traceback")
     parser.add_argument("--workers", type=int, default=0, help="processes at once, instead of one per processor")
     parser.add_argument("--summary", action="store_true", help=f"run nothing; count what is stored, in {SUMMARY.name}")
@@ -63,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             store.forget(name)
         part = load(name)
         cases = part.cases if given.cases is None else given.cases
-        tallies[name] = run_part(part, store, cases=cases, seconds=given.seconds, workers=given.workers)
+        tallies[name] = run_part(
+            part, store, cases=cases, seconds=given.seconds, workers=given.workers, failed=given.failed
+        )
     print(f"{'part':34} {'fine':>8} {'refused':>8} {'failed':>8}")
     for name, tally in tallies.items():
         for group, counts in sorted(tally.counts.items()):

@@ -12,6 +12,7 @@ from lpjt._sklearn import StrOptions
 from lpjt.baselines._base import CONSTRAINTS, POSITIVE, POSITIVE_INTEGER, Baseline, Embedding, ScaledDomain
 from lpjt.baselines._types import Codes, Constraints, Floats
 from lpjt.classifiers import NuSVM
+from lpjt.classifiers.machines import MAX_STEPS, warn_if_unfinished
 
 #: Nearest source row, linear SVM on the source rows, or its nu-form.
 CLASSIFIERS = {"nn", "svm", "nu-svm"}
@@ -38,7 +39,9 @@ def fit_classifier(kind: str, X: Floats, y: Codes, C: float | str = 1.0) -> Any:
         return KNeighborsClassifier(n_neighbors=1, algorithm="brute").fit(X, y)
     if kind == "nu-svm":
         return NuSVM(nu=NU).fit(X, y)
-    return SVC(C=choose_C(X, y) if C == "auto" else C, kernel="linear").fit(X, y)
+    svm = SVC(C=choose_C(X, y) if C == "auto" else C, kernel="linear", max_iter=MAX_STEPS)
+    with warn_if_unfinished(svm):
+        return svm.fit(X, y)
 
 
 def choose_C(X: Floats, y: Codes) -> float:
@@ -51,7 +54,9 @@ def choose_C(X: Floats, y: Codes) -> float:
         return 1.0
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")
-        search = GridSearchCV(SVC(kernel="precomputed"), {"C": C_GRID}, cv=StratifiedKFold(2), refit=False)
+        warnings.filterwarnings("ignore", message="Solver terminated early")  # said of the chosen one, where it matters
+        svm = SVC(kernel="precomputed", max_iter=MAX_STEPS)
+        search = GridSearchCV(svm, {"C": C_GRID}, cv=StratifiedKFold(2), refit=False)
         search.fit(X @ X.T, y)
     return float(search.best_params_["C"])
 

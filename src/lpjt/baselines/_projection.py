@@ -230,7 +230,7 @@ class ProjectionBaseline(LinearEmbedding):
     def _fit_map(self, parts: list[Floats]) -> coordinates.Coordinates:
         if self.kernel in ("primal", "linear"):
             return super()._fit_map(parts)
-        gamma = self.gamma or coordinates.default_kernel_width(parts)
+        gamma = self.gamma or coordinates.default_kernel_width(parts, self.kernel)
         params = {} if self.kernel == "cosine" else {"gamma": gamma}
         random_state = check_random_state(self.random_state)
         rows, basis = coordinates.kernel_basis(

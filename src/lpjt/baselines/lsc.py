@@ -44,7 +44,7 @@ class LSC(JDA):
         As in `JDA`.
     gamma : float, default=None
         Coefficient of the other kernels, as in `sklearn.metrics.pairwise`; not used by "cosine". None is 1 over the
-        mean squared distance between rows.
+        mean squared distance between rows, for "laplacian" 1 over its root.
     kernel_rows : int, default=2000
         The other kernels are exact up to this many rows of both domains together; beyond, Nystroem's method uses a
         sample of this size.

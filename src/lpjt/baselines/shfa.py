@@ -4,14 +4,13 @@ from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
 from lpjt._sklearn import StrOptions
 from lpjt.baselines._base import CONSTRAINTS, NOT_NEGATIVE, POSITIVE, POSITIVE_INTEGER, Baseline, ScaledDomain
 from lpjt.baselines._machines import Machine, TrainingSet, semi_supervised_machine, supervised_machine
 from lpjt.baselines._types import Codes, Constraints, Floats, Indices
-from lpjt.core.coordinates import default_kernel_width
+from lpjt.core.coordinates import default_kernel_width, kernel_values
 
 #: Maximum number of training rows of all kinds: the kernel matrix is dense, 8 n^2 bytes.
 MAX_ROWS = 8000
@@ -220,7 +219,7 @@ class SHFA(Baseline):
         return default_kernel_width([rows]) if self.gamma is None else self.gamma
 
     def _kernel(self, X: Floats, Y: Floats, gamma: float) -> Floats:
-        return pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, gamma=gamma)
+        return kernel_values(X, Y, self.kernel, {"gamma": gamma} if self.kernel == "rbf" else {})
 
     def _codes_of(self, X: Floats) -> Codes:
         kernel = self._kernel(X.astype(np.float64), self._rows, self._gamma)

@@ -29,7 +29,7 @@ class TCA(ProjectionBaseline):
         comes near the figures that [2]_ prints for TCA on faces, where "linear" is far below them.
     gamma : float, default=None
         Coefficient of the other kernels, as in `sklearn.metrics.pairwise`; not used by "cosine". None is 1 over the
-        mean squared distance between rows.
+        mean squared distance between rows, for "laplacian" 1 over its root.
     kernel_rows : int, default=2000
         The other kernels are exact up to this many rows of both domains together; beyond, Nystroem's method uses a
         sample of this size.
@@ -120,7 +120,7 @@ class JDA(ProjectionBaseline):
         is K = X X', solved in the width of the rows, and the authors' choice for objects.
     gamma : float, default=None
         Coefficient of the other kernels, as in `sklearn.metrics.pairwise`; not used by "cosine". None is 1 over the
-        mean squared distance between rows.
+        mean squared distance between rows, for "laplacian" 1 over its root.
     kernel_rows : int, default=2000
         The other kernels are exact up to this many rows of both domains together; beyond, Nystroem's method uses a
         sample of this size.

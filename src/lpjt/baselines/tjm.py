@@ -35,7 +35,7 @@ class TJM(ProjectionBaseline):
         "linear" is K = X X', solved in the width of the rows: no n x n matrix.
     gamma : float, default=None
         Coefficient of the other kernels, as in `sklearn.metrics.pairwise`; not used by "cosine". None is 1 over the
-        mean squared distance between rows.
+        mean squared distance between rows, for "laplacian" 1 over its root.
     kernel_rows : int, default=2000
         The other kernels are exact up to this many rows of both domains together; beyond, Nystroem's method uses a
         sample of this size.
@@ -122,6 +122,7 @@ class TJM(ProjectionBaseline):
             back = inverse_root @ (inverse_root @ projection)
             A_source, A_target = ((X @ back) * g[:, None] for X, g in zip(problem.parts, inverse, strict=True))
             length = np.sqrt((A_source**2).sum(axis=0) + (A_target**2).sum(axis=0))
+            length[length == 0] = 1.0  # of rows that are all zero
             self._projection = projection / length
             squares = ((A_source / length) ** 2).sum(axis=1)
             inverse[0] = np.sqrt(squares + EPSILON)

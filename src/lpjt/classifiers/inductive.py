@@ -10,6 +10,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from lpjt._typing import Array, Codes
+from lpjt.classifiers.machines import MAX_STEPS, warn_if_unfinished
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,29 +85,35 @@ class NuSVM(NuSVC):
     nu: float
 
     def __init__(self, nu: float = 0.5) -> None:
-        super().__init__(nu=nu, kernel="linear")
+        super().__init__(nu=nu, kernel="linear", max_iter=MAX_STEPS)
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> "NuSVM":
         """Fit with the largest feasible nu of nu, 0.7 nu, 0.49 nu, ..."""
         wanted = self.nu
         try:
-            while True:
-                try:
-                    super().fit(X, y, sample_weight)
-                    return self
-                except ValueError as error:
-                    # "not finite": nu is exactly what the smaller of two classes allows, so no margin is defined.
-                    if not any(words in str(error) for words in ("infeasible", "not finite")):
-                        raise
+            with warn_if_unfinished(self):
+                while not self._fit_with_nu(X, y, sample_weight):
                     if self.nu < 1e-3:
                         return self._fit_with_costs(X, y, sample_weight)
                     self.nu *= 0.7
         finally:
             self.nu = wanted
+        return self
+
+    def _fit_with_nu(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> bool:
+        """Fit with the present nu; False if it has no solution."""
+        try:
+            super().fit(X, y, sample_weight)
+        except ValueError as error:
+            # "not finite": nu is exactly what the smaller of two classes allows, so no margin is defined.
+            if not any(words in str(error) for words in ("infeasible", "not finite")):
+                raise
+            return False
+        return True
 
     def _fit_with_costs(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> "NuSVM":
         """Fit the machine with bounded costs, which always has a solution; both kinds decide alike."""
-        machine = SVC(kernel="linear").fit(X, y, sample_weight)
+        machine = SVC(kernel="linear", max_iter=MAX_STEPS).fit(X, y, sample_weight)
         for name in set(vars(machine)) - set(machine.get_params()):
             setattr(self, name, getattr(machine, name))
         return self

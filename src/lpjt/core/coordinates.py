@@ -1,5 +1,6 @@
 """From raw rows to the coordinates that the projections act on: the span of the scaled rows, kernels."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -18,6 +19,12 @@ from lpjt.core.scaling import Scaling, SparseScaled, scale_rows, scale_sparse
 
 #: Eigenvalues of a kernel matrix of n rows below n times this share of the largest are rounding.
 KERNEL_FLOOR = 1e-14
+
+#: Coordinates in a kernel's space that are larger than this, or smaller than 1 over it, are multiplied.
+EXTREME = 2.0**50
+
+#: Kernels whose exponent grows with the size of the rows, not with its square.
+ROOTED = ("laplacian", "chi2")
 
 #: Name of a kernel of scikit-learn, or a function of two rows.
 Kernel: TypeAlias = str | Callable[..., float]
@@ -182,7 +189,12 @@ def kernel_basis(
     )
     if values[0] <= 0:
         raise ValueError(f"The kernel {kernel!r} gives a matrix without a positive eigenvalue. Choose another kernel.")
-    return rows, vectors / np.sqrt(values)
+    return rows, vectors / np.sqrt(values) * _moderate(float(np.sqrt(values[0])))
+
+
+def _moderate(size: float) -> float:
+    """Power of two that brings coordinates of an extreme size to about one, so that float32 holds squares; else 1."""
+    return 1.0 if 1 / EXTREME <= size <= EXTREME else math.ldexp(1.0, -math.frexp(size)[1])
 
 
 def kernel_values(X: Array, others: Array | None, kernel: Kernel, params: dict[str, Any]) -> Array:
@@ -207,15 +219,19 @@ def kernel_values(X: Array, others: Array | None, kernel: Kernel, params: dict[s
     return values
 
 
-def default_kernel_width(parts: Sequence[Array], *, n_rows: int = 500) -> float:
-    """Width of rbf, laplacian and chi2 kernels: 1 over the mean squared distance between evenly spaced rows."""
-    means, squares = [], []
-    for part in parts:
-        rows = part[:: max(1, len(part) // n_rows)]
-        means.append(rows.mean(axis=0))
-        squares.append((rows**2).sum(axis=1).mean())
-    spread = 2 * float(np.mean(squares) - float((np.mean(means, axis=0) ** 2).sum()))
-    return 1.0 / max(spread, np.finfo(float).eps)
+def default_kernel_width(parts: Sequence[Array], kernel: Kernel = "rbf", *, n_rows: int = 500) -> float:
+    """Coefficient of a kernel that has none: 1 over the mean squared distance between evenly spaced rows.
+
+    The kernels of `ROOTED` add up differences that are not squared, so theirs is 1 over the root of that distance. Rows
+    times any factor then have the same kernel values.
+    """
+    some = [part[:: max(1, len(part) // n_rows)].astype(np.float64, copy=False) for part in parts]
+    middle = np.mean([rows.mean(axis=0) for rows in some], axis=0)
+    # Around their middle: the squares of rows far from zero would cancel.
+    spread = 2 * float(np.mean([((rows - middle) ** 2).sum(axis=1).mean() for rows in some]))
+    # Where all rows are equal only rounding is left, which grows with the rows; of zeros any coefficient will do.
+    spread = max(spread, np.finfo(float).eps ** 2 * float(middle @ middle)) or 1.0
+    return 1.0 / (spread**0.5 if kernel in ROOTED else spread)
 
 
 def to_coordinates(X: AnyRows, coordinates: Coordinates, *, entries: int = ENTRIES, out: Array | None = None) -> Array:

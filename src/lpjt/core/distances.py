@@ -4,17 +4,22 @@ import numpy as np
 
 from lpjt._typing import Array
 
+#: Float64 rows have a pivot if their mean square around it is below this share of the pivot's square: half of the
+#: digits of a distance would be lost. float32 has no digits to spare.
+NEAR = 1e-8
+
 
 def pivot_of(X: Array) -> Array | None:
-    """Mean of float32 rows that are farther from the origin than from each other; None if distances need no pivot.
+    """Mean of rows that are much farther from the origin than from each other; None if distances need no pivot.
 
-    |q|^2 - 2 q'c + |c|^2 cancels for such rows, and float32 has no digits to spare.
+    |q|^2 - 2 q'c + |c|^2 cancels for such rows. In float32 any mean that is larger than the spread is a pivot.
     """
-    if X.dtype != np.float32:
+    if not len(X):
         return None
     mean = X.mean(axis=0, dtype=np.float64)
-    square = np.einsum("ij,ij->", X, X, dtype=np.float64) / len(X)
-    return mean.astype(X.dtype) if 2 * (mean @ mean) > square else None
+    spread = np.einsum("ij,ij->", X, X, dtype=np.float64) / len(X) - mean @ mean
+    share = 1.0 if X.dtype == np.float32 else NEAR
+    return mean.astype(X.dtype) if spread < share * (mean @ mean) else None
 
 
 def rbf_values(X: Array, others: Array, gamma: float) -> Array:

@@ -109,8 +109,10 @@ def nearest_among(X: Array, queries: Codes, candidates: Codes, n_neighbors: int,
 
 def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     """All distances at once: up to `SMALL_SEARCH` pairs the preparations of the block search would take longer."""
-    norms = np.einsum("ij,ij->i", candidates, candidates)
-    order = np.argsort(norms - 2 * (queries @ candidates.T), axis=1, kind="stable")[:, :k]
+    pivot = pivot_of(candidates)
+    Q, C = (queries, candidates) if pivot is None else (queries - pivot, candidates - pivot)
+    norms = np.einsum("ij,ij->i", C, C)
+    order = np.argsort(norms - 2 * (Q @ C.T), axis=1, kind="stable")[:, :k]
     difference = queries[:, None] - candidates[order]  # exact: norms would cancel
     squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
     resorted = np.argsort(squared, axis=1, kind="stable")

@@ -182,7 +182,7 @@ def _kernel_map(parts: list[AnyRows], scalings: list[Scaling], plan: Plan) -> di
     kernel, gamma = plan.kernel, None
     if kernel.needs_gamma:
         some = [scale_rows(X[:: max(1, X.shape[0] // 500)], s) for X, s in zip(parts, scalings, strict=True)]
-        gamma = coordinates.default_kernel_width(some)
+        gamma = coordinates.default_kernel_width(some, kernel.function)
     chosen = _draw_rows([X.shape[0] for X in parts], _max_kernel_rows(parts, kernel.max_rows), plan.random_state)
     scaled = [scale_rows(X[rows], s) for X, rows, s in zip(parts, chosen, scalings, strict=True)]
     rows, basis = coordinates.kernel_basis(

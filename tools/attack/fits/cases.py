@@ -194,9 +194,17 @@ def _put(rng: np.random.Generator, case: Case, rows: Rows, form: str) -> None:
         case.X, case.y = {"a": case.X, "b": case.X}, {"a": case.y, "b": case.y}
     elif form == "stack" and all(isinstance(X, np.ndarray) and X.ndim == 2 for X in (case.X, case.X_target)):
         y = np.asarray(case.y)
-        if case.X.shape[1] != case.X_target.shape[1] or y.ndim != 1:
+        if case.X.shape[1] != case.X_target.shape[1] or y.ndim != 1 or not _have_common_type(case.X, case.X_target):
             return
         given = np.full(len(rows.truth), None, dtype=object) if case.y_target is None else case.y_target
         case.options["sample_domain"] = np.repeat([1, -2], [len(y), len(given)])
         case.X, case.y = np.vstack([case.X, case.X_target]), np.concatenate([y.astype(object), given])
         case.X_target = case.y_target = None
+
+
+def _have_common_type(one: Any, other: Any) -> bool:
+    try:
+        np.promote_types(one.dtype, other.dtype)
+    except TypeError:  # dates and numbers, say: numpy itself stacks no such rows
+        return False
+    return True

@@ -22,7 +22,7 @@ ARGUMENTS = re.compile(
 )
 REMEDIES = re.compile(
     r"\b(Give|give|Drop|Remove|Encode|Build|Set|Choose|Convert|Label|Rename|Name|Reshape|Use|Bring|Mark|Add|Store|Increase|"
-    r"Fit|Leave|Ask|Make|must be|is required|is expecting|should match|should be|not supported|pickle takes it)\b"
+    r"Fit|Leave|Ask|Make|Lower|must be|is required|is expecting|should match|should be|not supported|pickle takes it)\b"
 )
 
 #: Texts of warnings that are not ours: numbers that went wrong inside, and solvers that nobody asked for.

@@ -1,6 +1,7 @@
 """Commands killed at random moments, and on disks that are full: nothing lost, nothing half, and a second run is whole.
 
-Each case starts real processes: an undisturbed one (once per command), a disturbed one, and one that goes on.
+Each case has real processes: an undisturbed one (once per command), a disturbed one, and one that goes on, which is a
+fork of a process that has imported the command line.
 """
 
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 from attack.kills import step
 from attack.kills.commands import COMMANDS, Command, environment, fill_in, normalized, stored_rows
 from attack.kills.places import Place, place
+from attack.kills.warm import run_warm
 from attack.part import Outcome, Part
 from attack.processes import Fault
 
@@ -90,7 +92,7 @@ def run(
         process = subprocess.Popen(
             [sys.executable, *start, *fill_in(command, where.folder)],
             env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
-            start_new_session=True, preexec_fn=where.before_start(),
+            start_new_session=True, preexec_fn=where.before_start,
         )  # fmt: skip
         try:
             process.wait(SECONDS if after is None else after)
@@ -140,7 +142,9 @@ def check_left(command: Command, folder: Path, expected: Reference, *, old: bool
 
 def finish(command: Command, where: Place, expected: Reference, before: dict[str, object]) -> None:
     """Run the command again, undisturbed: what it gives is what one run gives, and stored rows are not run again."""
-    ended = run(command, where)
+    errors = where.folder.parent / "errors.txt"
+    code = run_warm(fill_in(command, where.folder), errors, SECONDS)
+    ended = Ended(code, errors.read_text(errors="replace"))
     if ended.code != 0:
         raise Fault(f"the second run ended with {ended.code}: {ended.errors.strip()[-300:]}")
     for name in command.files:

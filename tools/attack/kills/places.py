@@ -3,9 +3,10 @@
 import ctypes
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -25,12 +26,11 @@ class Place:
     mounted: bool
     limit: int | None = None  # bytes of one file, where nothing could be mounted
 
-    def before_start(self) -> Callable[[], None] | None:
-        """What a child does before it runs: without a file system of its own, a file has a largest size."""
-        if self.limit is None:
-            return None
-        limit = self.limit
-        return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    def before_start(self) -> None:
+        """Let a child hear Ctrl-C and, without a file system of its own, give its files a largest size."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell lets what it starts in the background ignore it
+        if self.limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self.limit, self.limit))
 
     def make_room(self) -> None:
         """Give the place room for everything."""
