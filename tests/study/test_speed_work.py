@@ -32,10 +32,10 @@ def rows(n, width, seed=0):
 
 def test_products_are_counted_by_their_kind_and_module():
     found = counts_of(neighbors.nearest_rows, rows(300, 7), rows(200, 7, 1), 3)
-    ((name, (calls, operations)),) = found.items()
-    assert name == "neighbour search in lpjt.core.neighbors"
+    calls, operations = found.pop("neighbour search in lpjt.core.neighbors")
     assert calls >= 1
     assert operations == 2 * 300 * 200 * 7
+    assert sum(others for _, others in found.values()) <= 4 * 7  # lengths of two means, to see how far rows are from 0
     A = sparse.csr_array(4 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1))
     found = counts_of(definite.conjugate_gradients, A, rows(40, 3))
     calls, operations = found["sparse products in lpjt.core.definite"]
