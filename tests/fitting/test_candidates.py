@@ -19,6 +19,7 @@ from lpjt.fitting.trial import LEVEL
 from lpjt.parameters import VIEWS
 from lpjt.selection.choice import ViewFacts, weigh_candidates
 from lpjt.selection.scaling import Scalings
+from lpjt.selection.shift import believe_proportions
 from problems import masked
 from trials import X_TARGET, Y_TARGET, X, Y, calls_of_iterate, opened, plan_for
 
@@ -72,6 +73,18 @@ def test_the_plan_is_that_of_the_chosen_candidate(tried):
     masses, proportions = settle_masses(plan_for(opened()), trial.first, opened())
     assert {trial.settings[i].masses for i in adapted} == {masses}
     assert_array_equal(plan.classifier.class_mass, True if proportions is None else proportions)
+
+
+@pytest.mark.parametrize("n_kept", [3, 1])
+def test_the_trial_tells_how_far_the_target_has_other_proportions(n_kept):
+    kept = np.isin(Y_TARGET, np.unique(Y_TARGET)[:n_kept])
+    domains = open_domains(X, Y, X_TARGET[kept])
+    trial, _ = try_candidates(domains, plan_for(domains))
+    consensus = trial.first.weighed.consensus
+    proportions = [np.bincount(y, minlength=3) / len(y) for y in (consensus.argmax(axis=1), domains.sources[0].y)]
+    expected = believe_proportions(*proportions, trial.first.weighed.consent, len(consensus))
+    assert trial.shift == expected
+    assert (trial.shift > 0.5) == (n_kept == 1)
 
 
 def test_both_rounds_are_weighed_on_the_same_ground(tried):

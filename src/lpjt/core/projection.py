@@ -25,7 +25,7 @@ EXPECTED_RESIDUAL = 1e-6
 #: From this width on, and for few components, the Lanczos method takes half the time of the dense routine.
 LANCZOS_WIDTH = 500
 
-#: Up to this width, or if at least one of so many eigenvectors is wanted, all of them take less time than some.
+#: All eigenvectors take less time than some of them up to this width, or if more than one in this many is wanted.
 WHOLE_WIDTH, WHOLE_SHARE = 128, 5
 
 
