@@ -21,20 +21,21 @@ class PageTable:
 
 
 _UNLABELLED, _FEW, _NO_SHIFT = "One width, no target labels", "A few target labels", "No shift"
-_WITH_LANDMARKS = [*(method.name for method in methods_of(find_table("surf"), None, FREE)), "LPJT (landmarks)"]
+_WITH_DEFAULT = [*(method.name for method in methods_of(find_table("surf"), None, FREE)), "LPJT (default)"]
+_WITH_LANDMARKS = [*_WITH_DEFAULT, "LPJT (landmarks)"]
 _PRINTED_PIE = ["1-NN", "SVM", "PCA", "GFK", "SA", "TCA", "JDA", "TJM", "JGSA", "LPJT (paper)", "LPJT (code)"]
 _LABELLED = ["1-NN", "JDA", "JGSA", "SVMt", "Propagation", "PCA+SVM", "CDLS", "SHFA", "LPJT"]
 _SEARCHED = ["JDA", "JGSA", "LPJT"]
 
 TABLES = {
     "digits": PageTable(_UNLABELLED, {FREE: _WITH_LANDMARKS, PUBLISHED: None, ORACLE: _SEARCHED}),
-    "pie": PageTable(_UNLABELLED, {FREE: None, PUBLISHED: _PRINTED_PIE}),
+    "pie": PageTable(_UNLABELLED, {FREE: _WITH_DEFAULT, PUBLISHED: _PRINTED_PIE}),
     "surf": PageTable(_UNLABELLED, {FREE: _WITH_LANDMARKS, PUBLISHED: None, ORACLE: _SEARCHED}),
     "efficientnet": PageTable(_UNLABELLED, {FREE: _WITH_LANDMARKS}),
     "efficientnet-unit": PageTable(_UNLABELLED),
     "coil": PageTable(_UNLABELLED, {FREE: None, PUBLISHED: None}),
     "googlenet": PageTable(_UNLABELLED),
-    "amazon": PageTable(_UNLABELLED),
+    "amazon": PageTable(_UNLABELLED, {FREE: _WITH_DEFAULT}),
     "digits-few": PageTable(_FEW, {FREE: _LABELLED}, seeds=(0, 1, 2)),
     "surf-efficientnet": PageTable(_FEW, seeds=(0, 1, 2)),
     "surf-googlenet": PageTable(_FEW, seeds=(0, 1, 2)),
