@@ -179,7 +179,7 @@ class Propagation(BaseEstimator):
     def start(
         self,
         Z_known: Array,
-        Y_known: Graph,
+        Y_known: Any,  # a `Graph`: scipy's arrays have no types
         Z_unknown: Array,
         unknown: Neighbors | None = None,
         *,
