@@ -84,8 +84,7 @@ class CLGA(LinearEmbedding):
 
     No printed figure of the files at hand was found. Measured with the scaling of each table, JDA in brackets: 44.8
     (43.4) on SURF, the mean of 12 pairs, 67.1 (63.5) on digits, and 90.0 (88.9) on COIL. From the other three domains
-    of SURF at once, each scaled by itself, JDA of the same rows in one stack in brackets: 41.3 (37.5) to C, 46.9 (43.8)
-    to A, 73.2 (65.1) to W and 79.0 (69.4) to D.
+    of SURF at once, each scaled by itself: 41.3 to C, 46.9 to A, 73.2 to W and 79.0 to D.
 
     References
     ----------

@@ -168,7 +168,7 @@ class Propagation(BaseEstimator):
             assert spread.harmonic is not None
             return self._normalised(spread.harmonic, spread.of_known, 1.0)
         if spread.harmonic is None:
-            return spread.anchored
+            return spread.anchored.copy()
         F = self._normalised(spread.harmonic, spread.of_known, 1.0)
         F *= 1 - ANCHORED_SHARE
         anchored = self._normalised(spread.anchored, spread.of_known, 0.5)
