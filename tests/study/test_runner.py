@@ -373,3 +373,20 @@ def test_runs_start_from_a_typer_command(store):
 
     outcome = CliRunner().invoke(app, ["2"])
     assert (outcome.exit_code, outcome.output.strip()) == (0, "3")
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the signals of a process in /proc")
+def test_ctrl_c_is_blocked_in_the_server_before_it_imports_anything():
+    # In a program of its own: here the server may be running already, with whatever it was started with.
+    program = """
+import json
+from multiprocessing import forkserver
+from pathlib import Path
+from lpjt.study.processes import _context
+
+_context(json.dumps)
+status = Path(f"/proc/{forkserver._forkserver._forkserver_pid}/status").read_text()
+print(next(line.split()[1] for line in status.splitlines() if line.startswith("SigBlk")))
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert int(answer.stdout, 16) >> (signal.SIGINT - 1) & 1

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import connection, forkserver
+from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any
 
 from lpjt.study.machine import utc_now
@@ -130,6 +130,8 @@ def _context(function: Callable[[Any], Any]) -> Any:
     context = multiprocessing.get_context("forkserver")
     module = getattr(function, "__module__", "__main__")
     context.set_forkserver_preload([*_PRELOADED, *([] if module == "__main__" else [module])])
+    # The server starts this one first if it is not running, which ends with Ctrl-C unblocked whatever it was before.
+    resource_tracker.ensure_running()
     # The server and the calls inherit the mask: Ctrl-C, which a terminal sends to all, is this process's to handle.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
