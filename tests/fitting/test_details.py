@@ -136,6 +136,22 @@ def test_shards_are_counted(monkeypatch, shard_rows, expected):
     assert max(sizes) <= shard_rows
 
 
+def test_shards_of_the_plan_are_used(monkeypatch):
+    numbers = []
+    real = LocalEngine.map_shards
+
+    def counted(self, function, rows, shards, labels, n_classes):
+        numbers.append(len(shards))
+        return real(self, function, rows, shards, labels, n_classes)
+
+    monkeypatch.setattr(LocalEngine, "map_shards", counted)
+    monkeypatch.setattr("lpjt.fitting.memory.SHARD_ROWS", 400)
+    monkeypatch.setattr("lpjt.fitting.memory.FEWEST_SHARED", 50)
+    monkeypatch.setattr("lpjt.fitting.memory._labelling", lambda domains, plan: 10**9 * (plan.shard_rows or 400) / 400)
+    fit(*shifted_pair(n_source=90, n_target=600, apart=1.5)[:3], sample_size=60, max_iter=1, memory_limit="300MB")
+    assert numbers == [6]  # of 100 rows each: a quarter of a gigabyte
+
+
 def test_two_sampled_rows_per_class_are_enough():
     assert len(fit(X, y, X_target, sample_size=6, max_iter=1, n_components=2).sample_["source"]) == 6
     with pytest.raises(ValueError, match=r"sample_size=5 is too small for 3 classes\. Set it to at least 6"):

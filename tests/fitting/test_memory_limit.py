@@ -104,15 +104,30 @@ def test_an_approximate_search_has_shorter_lists_and_a_copy_of_the_rows():
     assert exact - found == pytest.approx((64 * 16 - 32 * 8) * n, abs=1e7)  # told to two digits
 
 
+def _shard(rows):
+    """Bytes to label as many unlabelled rows from as many labelled ones."""
+    return 4 * 4 * 10 * 2 * rows + (72 * N_CLASSES + 1200) * rows
+
+
 def test_a_sample_needs_its_copy_and_the_labels_of_all_rows():
     few, all_rows = domains(1000, 1000), domains(3_000_000, 2_500_000)
     known, unknown = 3_000_000, 2_500_000
     held = 4 * 10 * (known + unknown) + 8 * N_CLASSES * unknown
-    shard = 4 * 4 * 10 * 2_000_000 + (72 * N_CLASSES + 1200) * 1_000_000
+    shard = _shard(62_500)  # the smallest
     assert needed(few, all_rows, sample_size=1000) == pytest.approx(held + shard, rel=0.003)  # told to two digits
     small = domains(1100, 1100)
     copies = 2 * 1000 * 50 * 8
     assert needed(few, small, sample_size=1000) == megabytes(iterations(1000, 1000, 30) + copies)
+
+
+@pytest.mark.parametrize(("room", "expected"), [(1.1, None), (0.6, 500_000), (0.3, 250_000), (0.07, 62_500)])
+def test_all_rows_are_labelled_in_shards_that_the_limit_allows(room, expected):
+    few, all_rows = domains(1000, 1000), domains(1_200_000, 1_200_000)
+    held = 4 * 10 * 2_400_000 + 8 * N_CLASSES * 1_200_000
+    limit = int(held + room * _shard(1_000_000)) + 20_000_000  # the last for blocks of rows
+    plan = plan_for(few, sample_size=1000)
+    assert within_memory(plan, few, limit, whole=all_rows).shard_rows == expected
+    assert within_memory(plan, few, limit, whole=all_rows, labels_here=False).shard_rows is None
 
 
 def test_the_limit_that_the_error_names_is_enough():

@@ -38,9 +38,10 @@ def propagate(
         search = choose_search(plan.neighbor_search, len(y_known))
         rule = RegionalPropagation(classifier, scale_rows(classifier, Z_known), y_known, n_classes, search)
         return engine.map_regions(rule, Z[n_sources:], labels[n_sources:])
-    known = _choose_known(labels, n_sources, plan.random_state, SHARD_ROWS)
+    shard_rows = plan.shard_rows or SHARD_ROWS
+    known = _choose_known(labels, n_sources, plan.random_state, shard_rows)
     Z_known, y_known = _stack_known(Z, labels, known, engine)
-    n_shards = max(1, -(-n_unknown // SHARD_ROWS))
+    n_shards = max(1, -(-n_unknown // shard_rows))
     search = choose_search(plan.neighbor_search, max(len(y_known), -(-n_unknown // n_shards)))
     label = partial(
         label_shard,

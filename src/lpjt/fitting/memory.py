@@ -25,6 +25,9 @@ COPIES = 4
 #: Bytes per unlabelled row of the propagation: of its solver, per class, and of its graph.
 SOLVER_BYTES_PER_CLASS, GRAPH_BYTES = 9 * 8, 1200
 
+#: Fewest rows that share one graph: with fewer, rows would lose too many of their neighbours to other shards.
+FEWEST_SHARED = 62_500
+
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -67,11 +70,12 @@ def within_memory(
     itemsize = max(d.X.dtype.itemsize for d in everything)
     least = _learning(everything, len(domains.sources), ranks, plan, len(domains.classes))
     least += _copies(domains, whole) + _choosing(everything, ranks, plan, len(domains.classes))
-    if labels_here:
-        least = max(least, _labelling(whole, plan))
     coordinates = sum(d.X.shape[0] * rank * d.X.dtype.itemsize for d, rank in zip(everything, ranks, strict=True))
     each = itemsize * COPIES * n_threads()  # of an entry: every thread has a block
     smallest = SMALLEST * each
+    if labels_here:
+        plan = _with_shards(plan, whole, allowed - smallest)
+        least = max(least, _labelling(whole, plan))
     if least + smallest > allowed:
         raise ValueError(
             f"memory_limit={limit!r} is too small: this fit needs at least {_words(least + smallest)} beyond its input "
@@ -139,12 +143,21 @@ def _copies(domains: Domains, whole: Domains) -> int:
     return sum(few.X.shape[0] * few.X.shape[1] * few.X.dtype.itemsize for few, d in parts if few.X is not d.X)
 
 
+def _with_shards(plan: Plan, domains: Domains, allowed: int) -> Plan:
+    """The plan with the largest shards, halved as often as needed, that are labelled within the memory allowed."""
+    shard_rows = SHARD_ROWS
+    while _labelling(domains, plan) > allowed and shard_rows // 2 >= FEWEST_SHARED:
+        shard_rows //= 2
+        plan = replace(plan, shard_rows=shard_rows)
+    return plan
+
+
 def _labelling(domains: Domains, plan: Plan) -> int:
     """Bytes of the embeddings and distributions of all rows, and of the graph and solver of one shard."""
     n_known, n_unknown = (sum(d.X.shape[0] for d in side) for side in (domains.sources, domains.targets))
     n_classes, n_components = len(domains.classes), plan.settings.n_components
     held = 4 * n_components * (n_known + n_unknown) + 8 * n_classes * n_unknown
-    known, unknown = min(n_known, SHARD_ROWS), min(n_unknown, SHARD_ROWS)
+    known, unknown = (min(n, plan.shard_rows or SHARD_ROWS) for n in (n_known, n_unknown))
     shard = 4 * 4 * n_components * (known + unknown) + (SOLVER_BYTES_PER_CLASS * n_classes + GRAPH_BYTES) * unknown
     return held + shard
 

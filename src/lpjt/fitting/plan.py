@@ -52,6 +52,7 @@ class Plan:
     neighbor_search: str = "auto"  # as given; `settings.search` is the one of the rows that are learned from
     sample_size: int | None = None  # maximum number of rows per domain to learn from; None for all
     block_entries: int = ENTRIES  # of the blocks in which rows are read
+    shard_rows: int | None = None  # unlabelled rows that share one graph, at most; None for `SHARD_ROWS`
     on_disk: bool = False  # whether coordinates are kept in a temporary file
 
     @property
