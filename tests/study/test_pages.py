@@ -38,10 +38,15 @@ def test_the_page_and_the_readme_have_the_means_of_the_rows(root):
     assert "| JDA | 70.0 |" in page
     assert "| LPJT | **80.5** |" in page
     assert "LPJT: 1.5 s per run (median), at most 1 MiB beyond the data." in page
-    assert "| 55.2 | 70.0 (JDA) | 68.5 | 80.5 |" in readme
+    assert "| 55.2 | 70.0 (JDA) | 68.5 | **80.5** |" in readme
     assert (readme.startswith("Before\n"), readme.endswith("\nAfter\n"), "old" in readme) == (True, True, False)
     assert "pie (label-free)" in said[-1]
     assert "digits (label-free)" not in said[-1]
+
+
+def test_the_best_of_a_row_of_the_readme_is_bold_whoever_it_is(root):
+    results.write_page(list(rows_of("surf", {"1-NN": 30.0, "AGE-CS": 56.31, "LPJT": 54.0, "LPJT (default)": 56.29})))
+    assert "| 30.0 | **56.3** (AGE-CS) | not printed | 54.0 | **56.3** |" in (root / "README.md").read_text()
 
 
 def test_a_deviation_without_a_reason_is_said(root):

@@ -222,10 +222,11 @@ def _write_headline(by_table: ByTable) -> None:
         best = max(others, key=lambda method: others[method], default="1-NN")
         printed = paper_averages(name).get("LPJT") if name in ("digits", "pie") else None
         spec = find_table(name)
+        measured = [means["1-NN"], others[best], means["LPJT"], means.get("LPJT (default)")]
+        nearest, other, ours, default = _bold_best(measured)
         body.append(
-            (f"{spec.title}, mean of {len(spec.pairs)} pairs", f"{means['1-NN']:.1f}", f"{others[best]:.1f} ({best})",
-             f"{printed:.1f}" if printed else "not printed", f"{means['LPJT']:.1f}",
-             f"{means['LPJT (default)']:.1f}" if "LPJT (default)" in means else "not run")
+            (f"{spec.title}, mean of {len(spec.pairs)} pairs", nearest, f"{other} ({best})",
+             f"{printed:.1f}" if printed else "not printed", ours, default or "not run")
         )  # fmt: skip
     headings = (
         "accuracy in %; no fit sees a target label, one default, developed on these sets",
@@ -240,6 +241,13 @@ def _write_headline(by_table: ByTable) -> None:
     _, after = rest.split(README_MARKERS[1])
     table = Sheet("", headings, body).to_markdown()
     write_whole(README, before + README_MARKERS[0] + "\n" + table + README_MARKERS[1] + after, overwrite=True)
+
+
+def _bold_best(values: Sequence[float | None]) -> list[str]:
+    """Values to one digit, the largest and those that read like it in bold; empty where there is none."""
+    texts = ["" if value is None else f"{value:.1f}" for value in values]
+    best = max(float(text) for text in texts if text)
+    return [f"**{text}**" if text and float(text) == best else text for text in texts]
 
 
 def _report(event: Event) -> None:
