@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -86,7 +87,10 @@ def test_examples_run_as_they_stand(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     names = given_names(page, monkeypatch)
+    without_skada = importlib.util.find_spec("skada") is None  # which the oldest supported packages are too old for
     for block in BLOCK.finditer(text):
+        if "from skada" in block[2] and without_skada:
+            continue
         if block[1] == "python":
             run_python(block[2], page, text[: block.start()].count("\n") + 1, names)
         else:

@@ -2,8 +2,8 @@
 
 Three environments are made in build/matrix, once each: the oldest Python with the lower bounds of pyproject.toml, the
 oldest Python with the newest packages, and the newest Python on this machine for which the packages install. One that
-cannot be made is reported with the reason, and the others go on. The exit code is 1 when tests failed, or when nothing
-could be run.
+cannot be made is reported with the reason, and the others go on. All that pytest said is in build/matrix/<cell>.log.
+The exit code is 1 when tests failed, or when nothing could be run.
 """
 
 import argparse
@@ -176,6 +176,7 @@ def run_cell(cell: Cell, folder: Path, *, extras: str | None, rooms: Sequence[st
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     tests = [str(ROOT / "tests" / room) for room in rooms] or [str(ROOT / "tests")]
     answer = subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    (folder / f"{cell.name}.log").write_text(answer.stdout + answer.stderr, encoding="utf-8")
     lines = answer.stdout.strip().splitlines() or ["pytest said nothing"]
     if answer.returncode:
         print("\n".join([*lines[-LAST_LINES:], *answer.stderr.splitlines()[-LAST_LINES:]]), flush=True)

@@ -85,7 +85,8 @@ def test_ctrl_c_during_a_csv_read_is_no_truncated_file(csv, monkeypatch):
     read_csv = pandas.read_csv
     with open(csv, encoding="utf-8-sig") as file:
         monkeypatch.setattr(pandas, "read_csv", lambda path, **given: read_csv(Interrupted(file), **given))
-        with pytest.raises(pandas.errors.ParserError):  # what is made of it; else this test would show nothing
+        # What is made of it: a broken file with Python 3.11, while 3.13 passes the interrupt on.
+        with pytest.raises((pandas.errors.ParserError, KeyboardInterrupt)):
             pandas.read_csv(csv)
         with pytest.raises(KeyboardInterrupt):
             read_domain(csv)
