@@ -90,7 +90,7 @@ def test_no_scaling_is_no_copy():
 def test_rows_scaled_to_float32(n_jobs):
     X = raw_rows(n=30_000)[::2]
     with threads(n_jobs):
-        found = scaling.scale_to_float32(X, fit_scaling(X, "standard"))
+        found = scaling.scale_to_compare(X, fit_scaling(X, "standard"))
     assert found.dtype == np.float32
     assert_array_equal(found, plain_scaling(X, "standard").astype(np.float32))
 

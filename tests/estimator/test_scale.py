@@ -15,7 +15,7 @@ from lpjt import _threads
 from lpjt.core import blocks, coordinates, moments
 from lpjt.core.blocks import row_blocks, sum_blocks
 from lpjt.core.coordinates import principal_basis, to_coordinates
-from lpjt.core.scaling import Scaling, fit_scaling, scale_rows, scale_to_float32
+from lpjt.core.scaling import Scaling, fit_scaling, scale_rows, scale_to_compare
 from lpjt.fitting.memory import read_limit
 from problems import one_setting, shifted_pair
 
@@ -38,7 +38,7 @@ def test_rows_scaled_in_singles(kind, n_jobs):
     given = rows.copy()
     scaling = fit_scaling(rows, kind)
     with _threads.threads(n_jobs):
-        found = scale_to_float32(rows, scaling)
+        found = scale_to_compare(rows, scaling)
     assert found.dtype == np.float32
     assert_array_equal(found, scale_rows(rows, scaling).astype(np.float32))
     assert_array_equal(rows, given)
@@ -112,14 +112,15 @@ def test_memory_mapped_rows(tmp_path):
     assert_array_equal(labels(X=mapped), labels())
 
 
-def test_hdf5_rows(tmp_path, monkeypatch):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_hdf5_rows(tmp_path, monkeypatch, dtype):
     h5py = pytest.importorskip("h5py")
     monkeypatch.setattr(blocks.row_blocks, "__defaults__", (200,))
     with h5py.File(tmp_path / "rows.h5", "w") as file:
-        source = file.create_dataset("source", data=X, chunks=(32, 12))
+        source = file.create_dataset("source", data=X.astype(dtype), chunks=(32, 12))
         target = file.create_dataset("target", data=X_target.astype(np.float32), chunks=(32, 12))
         model = one_setting(random_state=0).fit(source, y, target)
-        assert_array_equal(model.transduction_, labels(X_target=X_target.astype(np.float32)))
+        assert_array_equal(model.transduction_, labels(X=X.astype(dtype), X_target=X_target.astype(np.float32)))
         assert_array_equal(model.predict(target), model.predict(X_target.astype(np.float32)))
 
 

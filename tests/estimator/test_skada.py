@@ -105,7 +105,7 @@ def test_parameters_are_searched_without_target_labels():
     grid = {"lpjt__n_components": [1, 4]}
     cv = StratifiedDomainShuffleSplit(n_splits=2, random_state=0)
     search = GridSearchCV(
-        skada.make_da_pipeline(StandardScaler(), make()), grid, cv=cv, scoring=metrics.CircularValidation()
+        skada.make_da_pipeline(StandardScaler(), make()), grid, cv=cv, scoring=metrics.PredictionEntropyScorer()
     )
     search.fit(STACK, MARKED, sample_domain=DOMAIN)
     found = search.cv_results_["mean_test_score"]

@@ -17,6 +17,7 @@ from lpjt.core import propagation
 from lpjt.core.definite import is_shared
 from lpjt.core.edges import Graph
 from lpjt.core.neighbors import Neighbors
+from lpjt.core.ties import compared_rows
 
 #: A pool uses the search of the fit for more new rows than this, and an exact search below it.
 MANY_NEW_ROWS = 2000
@@ -240,8 +241,7 @@ def classify_each(
 
 def scale_rows(classifier: Propagation, Z: Array) -> Array:
     """Embedded rows as the propagation compares them."""
-    # float32 is enough to compare rows of unit length, and takes half the time.
-    return propagation.unit_rows(Z).astype(np.float32, copy=False) if classifier.unit_length else Z
+    return compared_rows(propagation.unit_rows(Z)) if classifier.unit_length else Z
 
 
 def mass_proportions(classifier: Propagation, of_known: Array) -> Array | None:

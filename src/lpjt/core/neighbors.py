@@ -11,6 +11,7 @@ from lpjt._typing import Array, Codes
 from lpjt.core.clusters import COMPARED, FAISS_MISSING, as_float32, load_faiss, nearest_by_clusters
 from lpjt.core.distances import pivot_of
 from lpjt.core.smallest import QUERY_BLOCK, entries_of, smallest_of_rows
+from lpjt.core.ties import rising, tie_terms
 
 #: Up to this many pairs of rows, all distances are computed at once.
 SMALL_SEARCH = 2**15
@@ -112,11 +113,12 @@ def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     pivot = pivot_of(candidates)
     Q, C = (queries, candidates) if pivot is None else (queries - pivot, candidates - pivot)
     norms = np.einsum("ij,ij->i", C, C)
-    order = np.argsort(norms - 2 * (Q @ C.T), axis=1, kind="stable")[:, :k]
+    ties = tie_terms(C, norms)
+    order = np.argsort(norms + ties - 2 * (Q @ C.T), axis=1, kind="stable")[:, :k]
     difference = queries[:, None] - candidates[order]  # exact: norms would cancel
     squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
-    resorted = np.argsort(squared, axis=1, kind="stable")
-    return Neighbors(entries_of(order, resorted), entries_of(squared, resorted))
+    resorted = np.argsort(squared + ties[order], axis=1, kind="stable")
+    return Neighbors(entries_of(order, resorted), rising(entries_of(squared, resorted)))
 
 
 def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool = False) -> Neighbors:
@@ -126,7 +128,9 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
     """
     pivot = pivot_of(candidates)
     C = candidates if pivot is None else candidates - pivot
-    half = np.einsum("ij,ij->i", C, C) / 2
+    norms = np.einsum("ij,ij->i", C, C)
+    ties = tie_terms(C, norms)
+    half = (norms + ties) / 2
     parts = [slice(start, start + CANDIDATE_BLOCK) for start in range(0, len(C), CANDIDATE_BLOCK)]
     indices = np.empty((len(queries), k), dtype=np.int32)
     squared = np.empty((len(queries), k), dtype=C.dtype)
@@ -148,9 +152,10 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
             together, values = smallest_of_rows(np.hstack([v for _, v in found]), k)
             places = entries_of(np.hstack([p for p, _ in found]), together)
         order = np.argsort(values, axis=1, kind="stable")
-        indices[start : start + len(Q)] = entries_of(places, order)
-        norms = np.einsum("ij,ij->i", Q, Q)[:, None]
-        np.maximum(2 * entries_of(values, order) + norms, 0.0, out=squared[start : start + len(Q)])
+        found_here = indices[start : start + len(Q)] = entries_of(places, order)
+        of_queries = np.einsum("ij,ij->i", Q, Q)[:, None]
+        lengths = 2 * entries_of(values, order) + (of_queries - ties.take(found_here, mode="clip"))
+        rising(lengths, out=squared[start : start + len(Q)])
 
     map_threads(search, range(0, len(queries), QUERY_BLOCK))
     return Neighbors(indices, squared)

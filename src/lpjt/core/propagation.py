@@ -9,6 +9,7 @@ from lpjt._typing import Array, Codes, Mask
 from lpjt.core.definite import solve_definite
 from lpjt.core.edges import Graph, add_to_diagonal, degrees, is_small, make_graph, symmetrise
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
+from lpjt.core.ties import preferred_first
 
 
 def harmonic_labels(W: sparse.csr_array, Y: Array, known: Mask, *, tol: float = 1e-8) -> Array:
@@ -76,7 +77,8 @@ class Neighborhoods:
         n, k = self.unknown.indices.shape
         squared = np.hstack([self.unknown.squared, self.known.squared])
         indices = np.hstack([self.unknown.indices, self.known.indices + n])
-        nearest = np.argpartition(squared, k - 1, axis=1)[:, :k]
+        ranked = preferred_first(self.unknown.squared, self.known.squared)
+        nearest = np.argpartition(ranked, k - 1, axis=1)[:, :k]
         rows = np.arange(n)[:, None]
         both = Neighbors(indices[rows, nearest], squared[rows, nearest])
         dense = is_small((n, n)) and is_small((n, self.n_known))

@@ -17,6 +17,7 @@ from lpjt._typing import Array, Codes, Mask
 from lpjt.core.definite import solve_definite
 from lpjt.core.neighbors import Neighbors
 from lpjt.core.propagation import harmonic_solution, heat_values, normalise_rows
+from lpjt.core.ties import preferred_first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +34,7 @@ class Links:
 def make_links(near: Neighbors, known: Neighbors, n_votes: int) -> Links:
     """Links of the rows of a region from both lists."""
     k = near.indices.shape[1]
-    squared = np.hstack([near.squared, known.squared])
+    squared = preferred_first(near.squared, known.squared)
     kept = np.zeros(squared.shape, dtype=bool)
     np.put_along_axis(kept, np.argpartition(squared, k - 1, axis=1)[:, :k], values=True, axis=1)
     kept &= np.isfinite(squared)

@@ -12,6 +12,7 @@ from lpjt._typing import Array
 from lpjt.core import statistics
 from lpjt.core.blocks import AnyRows, as_dense, row_blocks
 from lpjt.core.statistics import divide_rows, rescale, row_totals
+from lpjt.core.ties import FEW_ROWS
 
 #: Scores beyond this many standard deviations are clipped. A column that is almost constant has entries at twenty
 #: deviations and more, each of which would dominate its unit row.
@@ -167,8 +168,13 @@ def _scores(values: Array, columns: Array | slice, scaling: Scaling) -> Array:
     return values if scaling.clip is None else np.clip(values, -scaling.clip, scaling.clip)
 
 
-def scale_to_float32(X: AnyRows, scaling: Scaling) -> Array:
-    """`scale_rows` in float32, without a scaled copy in the rows' own dtype; threads share the rows."""
+def scale_to_compare(X: AnyRows, scaling: Scaling) -> Array:
+    """`scale_rows` for a comparison of rows: in float64 if there are few (`core.ties`), else in float32.
+
+    Many rows have no scaled copy in their own dtype; threads share them.
+    """
+    if X.shape[0] <= FEW_ROWS:
+        return scale_rows(as_dense(X).astype(np.float64, copy=False), scaling)
     scaled = np.empty(X.shape, dtype=np.float32)
 
     def fill(rows: slice) -> None:

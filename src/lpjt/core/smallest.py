@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from lpjt._typing import Array, Codes
+from lpjt.core.ties import rising, tie_terms
 
 #: Maximum number of rows whose distances to others are computed at once.
 QUERY_BLOCK = 256
@@ -16,7 +17,9 @@ def nearest_of_block(queries: Array, candidates: Array, k: int) -> tuple[Array, 
     Exact, for rows around the origin: squared norms would hide the distances of others. Quicker than faiss, whose
     product of matrices is slower, and which keeps a heap for each query.
     """
-    half = np.einsum("ij,ij->i", candidates, candidates) / 2
+    norms = np.einsum("ij,ij->i", candidates, candidates)
+    ties = tie_terms(candidates, norms)
+    half = (norms + ties) / 2
     squared = np.empty((len(queries), k), dtype=candidates.dtype)
     places = np.empty((len(queries), k), dtype=np.int64)
     for start in range(0, len(queries), QUERY_BLOCK):
@@ -25,9 +28,9 @@ def nearest_of_block(queries: Array, candidates: Array, k: int) -> tuple[Array, 
         np.subtract(half, values, out=values)
         found, smallest = smallest_of_rows(values, k)
         order = np.argsort(smallest, axis=1, kind="stable")
-        places[rows] = entries_of(found, order)
-        norms = np.einsum("ij,ij->i", queries[rows], queries[rows])[:, None]
-        np.maximum(2 * entries_of(smallest, order) + norms, 0.0, out=squared[rows])
+        places[rows] = nearest = entries_of(found, order)
+        of_queries = np.einsum("ij,ij->i", queries[rows], queries[rows])[:, None]
+        rising(2 * entries_of(smallest, order) + (of_queries - ties.take(nearest, mode="clip")), out=squared[rows])
     return squared, places
 
 

@@ -12,6 +12,7 @@ from lpjt.core import propagation, shape_guess
 from lpjt.core.blocks import pick_rows, stack_rows
 from lpjt.core.neighbors import Neighbors
 from lpjt.core.objective import Problem
+from lpjt.core.ties import compared_rows
 from lpjt.fitting.plan import Plan
 from lpjt.selection.unshifted import pca_neighbor
 
@@ -94,7 +95,7 @@ def _propagated(
         F = answer(rule, stacked, y, counts, n_classes, search=search)
     else:
         whole = near if len(unknown) == len(rows[-1]) and target.all() else None
-        known, unknown = (part.astype(np.float32, copy=False) for part in (known, unknown))  # enough for votes
+        known, unknown = map(compared_rows, (known, unknown))
         F = rule.start(known, propagation.one_hot(y_known, counts, n_classes), unknown, whole, search=search)
     return F[len(F) - target.sum() :]
 

@@ -13,12 +13,13 @@ import numpy as np
 from lpjt._typing import Array, Codes, Values
 from lpjt.classifiers import Inductive, Predictor
 from lpjt.core.alternation import Clock
-from lpjt.core.blocks import AnyRows, multiply
+from lpjt.core.blocks import AnyRows, Chunked, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.core.moments import class_proportions
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import normalise_rows
 from lpjt.core.ridge import KernelRidge
+from lpjt.core.ties import are_few
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.adapt import OnRecord, adapt
 from lpjt.fitting.asking import order_targets
@@ -62,7 +63,7 @@ def fit_domains(
     everything = domains.all
     labels = [engine.labels(d.y) for d in everything]
     sample = _draw(everything, labels, plan, len(domains.classes))
-    few = gather_rows(domains, sample, labels, engine)
+    few = _few_in_float64(gather_rows(domains, sample, labels, engine))
     clock.lap("sample")
     plan = within_memory(plan, few, memory_limit, whole=domains, labels_here=engine.in_memory)
     if not domains.targets:
@@ -114,6 +115,16 @@ def gather_rows(domains: Domains, sample: Sequence[Codes | None], labels: list[C
         )
         for d, positions, y in zip(domains.all, sample, labels, strict=True)
     ]
+    return replace(domains, sources=tuple(few[:n]), targets=tuple(few[n:]))
+
+
+def _few_in_float64(domains: Domains) -> Domains:
+    """The domains in float64 if all of them are small: rounded rows would lose which distances are equal."""
+    if not all(are_few(d.X) and d.X.dtype == np.float32 for d in domains.all):
+        return domains
+    in_memory = [d.X[:] if isinstance(d.X, Chunked) else d.X for d in domains.all]
+    few = [d.with_rows(X.astype(np.float64), d.y, None) for d, X in zip(domains.all, in_memory, strict=True)]
+    n = len(domains.sources)
     return replace(domains, sources=tuple(few[:n]), targets=tuple(few[n:]))
 
 

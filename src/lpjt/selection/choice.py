@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lpjt._typing import Array, Codes
+from lpjt.core.ties import preferred_first
 from lpjt.selection.evidence import shared_information
 from lpjt.selection.given import evidence_of_given
 
@@ -221,8 +222,8 @@ def view_mixing(
     ratios = []
     for side, y in enumerate((y_source, nearest_labels)):
         k = own[side].shape[1]
-        together = np.hstack([own[side], others[side]])
-        foreign = (np.argsort(together, axis=1, kind="stable")[:, :k] >= k).mean(axis=1)
+        together = preferred_first(others[side], own[side])
+        foreign = (np.argsort(together, axis=1, kind="stable")[:, :k] < others[side].shape[1]).mean(axis=1)
         expected = counts[1 - side][y] / np.maximum(counts[0][y] + counts[1][y] - 1, 1)
         ratios.append(foreign.sum() / max(expected.sum(), 1e-9))
     return float(np.sqrt(ratios[0] * ratios[1]))

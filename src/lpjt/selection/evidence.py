@@ -8,6 +8,7 @@ import numpy as np
 from lpjt._typing import Array, Codes
 from lpjt.core.blocks import Rows
 from lpjt.core.neighbors import nearest_others, nearest_rows
+from lpjt.core.ties import compared_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,9 @@ def effective_classes(F: Array) -> float:
 def nearest_targets(source_rows: Array, target_rows: Array) -> Codes:
     """Position of the nearest target row of each source row, (n_source,), for `reverse_agreement`; found once per fit.
 
-    In float32: exact enough for a share of rows, and twice as fast.
+    Many rows in float32: exact enough for a share of rows, and twice as fast.
     """
-    source_rows, target_rows = (rows.astype(np.float32, copy=False) for rows in (source_rows, target_rows))
-    return nearest_rows(source_rows, target_rows, 1).indices[:, 0]
+    return nearest_rows(compared_rows(source_rows), compared_rows(target_rows), 1).indices[:, 0]
 
 
 def class_separation(rows: Array, y: Codes, *, max_queries: int = 5000) -> float:

@@ -16,7 +16,7 @@ from lpjt.core.blocks import AnyRows, row_blocks, stack_rows, stays_sparse
 from lpjt.core.directions import leading_directions
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.propagation import unit_rows
-from lpjt.core.scaling import Scaling, scale_rows, scale_to_float32
+from lpjt.core.scaling import Scaling, scale_rows, scale_to_compare
 from lpjt.domains import Domain, Domains
 from lpjt.selection.evidence import domain_mixing, every_few
 
@@ -67,8 +67,8 @@ def find_unshifted(
     # The sources' statistics for both: the target's own would move its classes if their proportions differ.
     scalings = {kind: scaling_of(kind) for kind in ("standard", "unit")}
     (X, y), (X_target, _) = (_some_rows(side, TESTED_ROWS) for side in (domains.sources, domains.targets))
-    # Some rows, in float32, are enough to distinguish domains.
-    rows, target = (scale_to_float32(part, scalings["standard"]) for part in (X, X_target))
+    # Some rows, many of them in float32, are enough to distinguish domains.
+    rows, target = (scale_to_compare(part, scalings["standard"]) for part in (X, X_target))
     nearest = y[nearest_rows(target, rows, 1).indices[:, 0]]
     if domain_mixing(rows, y, target, nearest) < CLEARLY_APART:
         return None
