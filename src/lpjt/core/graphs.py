@@ -102,7 +102,7 @@ def edge_weights(squared: Array, graph_weights: str = "heat", bandwidth: str | f
     if graph_weights == "binary" or not len(squared):
         return np.ones(len(squared))
     square = float(np.mean(squared)) if bandwidth == "auto" else float(bandwidth) ** 2
-    values = np.exp(-squared / (2 * max(square, np.finfo(float).tiny)))
+    values = np.exp(-squared / (2 * max(square, float(np.finfo(squared.dtype).tiny))))
     if values.max() < np.finfo(float).eps:
         raise ValueError(
             f"A bandwidth of {bandwidth} leaves nothing of the graph: its edges are "
