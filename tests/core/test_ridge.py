@@ -1,5 +1,6 @@
 """Ridge regressions: leave-one-out answers against refits, the kernel's minimiser against its closed form."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -202,6 +203,17 @@ def test_distributions_do_not_depend_on_blocks(monkeypatch, block):
         assert_allclose(found.distributions_of(new), whole, atol=1e-12)
     assert_allclose(whole.sum(axis=1), 1, atol=1e-12)
     assert whole.min() >= 0
+
+
+def test_no_copy_of_all_rows_is_made():
+    Z = np.random.default_rng(0).normal(size=(20 * ridge.BLOCK_ROWS, 64)).astype(np.float32)
+    Y = np.eye(2, dtype=np.float32)[np.arange(len(Z)) % 2]
+    tracemalloc.start()
+    with threads(1):
+        ridge.fit_kernel_ridge(Z, Y, np.ones(len(Z)), max_centres=20)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < Z.nbytes / 2
 
 
 def test_length_of_rows_does_not_matter():

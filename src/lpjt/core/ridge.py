@@ -114,16 +114,22 @@ def fit_kernel_ridge(
     unit_length : bool
         Whether rows are scaled to unit length first.
     """
-    U = unit_rows(Z) if unit_length else np.asarray(Z)
-    centres = U[:: -(-len(U) // max_centres)]
-    gamma = 1.0 / max(2.0 * float(np.var(U, axis=0, dtype=np.float64).sum()), np.finfo(float).eps)
+
+    def scaled(rows: slice) -> Array:  # not all of them at once: a copy of the rows would be the peak of a fit's memory
+        return unit_rows(Z[rows]) if unit_length else np.asarray(Z[rows])
+
+    blocks = _blocks(len(Z))
+    centres = scaled(slice(None, None, -(-len(Z) // max_centres)))
+    mean = sum(scaled(rows).sum(axis=0, dtype=np.float64) for rows in blocks) / len(Z)
+    variance = sum(float(np.square(scaled(rows) - mean).sum()) for rows in blocks) / len(Z)
+    gamma = 1.0 / max(2.0 * variance, np.finfo(float).eps)
     n_centres, root = len(centres), np.sqrt(weights)[:, None]
 
     def part(rows: slice) -> Array:  # a block at a time: all of K would be the largest array of a fit on a sample
-        K = root[rows] * rbf_values(U[rows], centres, gamma)
+        K = root[rows] * rbf_values(scaled(rows), centres, gamma)
         return np.hstack([K.T @ K, K.T @ (root[rows] * (Y[rows] - 1.0 / Y.shape[1]))])
 
-    sums = sum_blocks(part, _blocks(len(U)), (n_centres, n_centres + Y.shape[1]))
+    sums = sum_blocks(part, blocks, (n_centres, n_centres + Y.shape[1]))
     A = penalty * rbf_values(centres, centres, gamma).astype(np.float64, copy=False)
     A += sums[:, :n_centres]
     right = sums[:, n_centres:]

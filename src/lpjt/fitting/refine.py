@@ -181,12 +181,13 @@ def _taught(
 
 def _learn(problem: Problem, taught: Sequence[Array], chosen: Sequence[bool], unit_length: bool) -> KernelRidge:
     """Regression on the coordinates of the chosen domains, which have one width."""
-    rows, labels, counts = [], [], []
-    for i, (X, Y, is_chosen) in enumerate(zip(problem.rows, taught, chosen, strict=True)):
-        teaching = every_few(np.flatnonzero(Y.any(axis=1)), TAUGHT_ROWS) if is_chosen else np.empty(0, dtype=np.int64)
-        rows.append(X[teaching] if is_chosen else np.empty((0, 0)))
-        labels.append(Y[teaching])
-        counts.append(np.ones(len(teaching)) if problem.weights is None else problem.weights[i][teaching])
-    Y = np.vstack(labels)
-    stacked, weights = np.vstack([X for X in rows if X.size]), Y.max(axis=1) * np.concatenate(counts)
+    teaching = [
+        every_few(np.flatnonzero(Y.any(axis=1)), TAUGHT_ROWS) if is_chosen else np.empty(0, dtype=np.int64)
+        for Y, is_chosen in zip(taught, chosen, strict=True)
+    ]
+    stacked = np.vstack([X[places] for X, places in zip(problem.rows, teaching, strict=True) if len(places)])
+    Y = np.vstack([Y[places] for Y, places in zip(taught, teaching, strict=True)])
+    weights = Y.max(axis=1)
+    if problem.weights is not None:
+        weights *= np.concatenate([w[places] for w, places in zip(problem.weights, teaching, strict=True)])
     return fit_kernel_ridge(stacked, Y, weights, unit_length=unit_length)
