@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import socket
 import struct
 import threading
@@ -309,7 +310,7 @@ def test_what_is_no_file_is_refused_and_never_waited_for(tmp_path, suffix, monke
     assert "cannot be opened (Too many levels of symbolic links)" in error_of(loop)
     assert "no such file" in error_of(tmp_path / "none" / f"x{suffix}")
     assert "cannot be opened (File name too long)" in error_of(tmp_path / ("n" * 300 + suffix))
-    assert "cannot be opened (embedded null byte)" in error_of(tmp_path / f"a\0b{suffix}")
+    assert re.search(r"cannot be opened \(.*embedded null", error_of(tmp_path / f"a\0b{suffix}"))  # Python's words
 
 
 def test_long_names_are_ordinary(tmp_path):

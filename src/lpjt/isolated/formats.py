@@ -1,6 +1,7 @@
 """Readers that run in the child: from a file to plain arrays. Each imports only what its format needs."""
 
 import datetime
+import inspect
 import math
 import zipfile
 from collections.abc import Callable
@@ -70,12 +71,14 @@ def read_mat(path: Path, limits: Limits) -> Answer:
     """Variables of a MATLAB file: version 4 and 5 by scipy, 7.3 by h5py."""
     from scipy import io
 
+    # Newer versions warn without it; before 1.16 there is no such choice.
+    compressed = {"spmatrix": True} if "spmatrix" in inspect.signature(io.loadmat).parameters else {}
     try:
         announced = sum(
             math.prod(shape) * 8 for _, shape, kind in io.whosmat(path) if kind not in ("sparse", "cell", "struct")
         )
         limits.refuse_bytes(announced, "its arrays announce")
-        found = io.loadmat(path)
+        found = io.loadmat(path, **compressed)
     except NotImplementedError:
         return read_mat_7_3(path, limits)
     named = {key: value for key, value in found.items() if not key.startswith(("__", "#"))}
