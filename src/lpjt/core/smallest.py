@@ -36,8 +36,8 @@ def nearest_of_block(queries: Array, candidates: Array, k: int) -> tuple[Array, 
 def ranked_of_rows(values: Array, k: int) -> tuple[Codes, Array]:
     """Columns and values of the k smallest entries of each row, the smallest first."""
     if 2 * k >= values.shape[1]:  # sorting all of them takes less time than choosing first
-        places = np.argsort(values, axis=1)[:, :k]
-        return places, entries_of(values, places)
+        first = np.argsort(values, axis=1)[:, :k]
+        return first, entries_of(values, first)
     places, smallest = smallest_of_rows(values, k)
     order = np.argsort(smallest, axis=1, kind="stable")
     return entries_of(places, order), entries_of(smallest, order)
