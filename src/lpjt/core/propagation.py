@@ -39,11 +39,14 @@ def harmonic_solution(W_uu: Graph, W_uk: Graph, Y_known: Graph, *, tol: float = 
     degree = degrees(W_uu) + degrees(W_uk)
     pull = _weighted_sums(W_uk, Y_known)
     reached = _reached(W_uu, pull.sum(axis=1) > 0)
-    F = np.zeros_like(pull)
-    if reached.any():
-        within = W_uu if reached.all() else W_uu[reached][:, reached]
-        F[reached] = solve_definite(_laplacian(degree[reached], within), pull[reached], tol=tol).values
-    return np.maximum(F, 0.0)
+    if reached.all():
+        F = solve_definite(_laplacian(degree, W_uu), pull, tol=tol).values
+    else:
+        F = np.zeros_like(pull)
+        if reached.any():
+            within = _laplacian(degree[reached], W_uu[reached][:, reached])
+            F[reached] = solve_definite(within, pull[reached], tol=tol).values
+    return np.maximum(F, 0.0, out=F)
 
 
 def _laplacian(degree: Array, W: Graph) -> Graph:
@@ -130,7 +133,7 @@ def anchored_labels(votes: Array, W: Graph, smoothing: float, *, tol: float = 1e
     """
     degree = np.maximum(degrees(W), np.finfo(float).tiny)
     F = solve_definite(_laplacian(degree, smoothing * W), (1 - smoothing) * degree[:, None] * votes, tol=tol).values
-    return np.maximum(F, 0.0)
+    return np.maximum(F, 0.0, out=F)
 
 
 def vote(
