@@ -9,6 +9,7 @@ from lpjt._typing import Array, Codes, Mask
 from lpjt.core.definite import solve_definite
 from lpjt.core.edges import Graph, add_to_diagonal, degrees, is_small, make_graph, symmetrise
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
+from lpjt.core.span import in_span
 from lpjt.core.ties import preferred_first
 
 
@@ -106,6 +107,8 @@ def find_neighborhoods(
 
     `unknown` are the nearest other unknown rows if already computed; lists that are too short are computed again.
     """
+    if search == "exact":
+        Z_known, Z_unknown = in_span(Z_known, Z_unknown)
     if unknown is None or unknown.indices.shape[1] < min(n_neighbors, len(Z_unknown) - 1):
         unknown = nearest_others(Z_unknown, n_neighbors, search=search)
     known = nearest_rows(Z_unknown, Z_known, n_neighbors, search=search)
