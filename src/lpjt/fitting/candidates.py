@@ -150,8 +150,14 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])
     values[rows] = trial.weighed.consensus
     shift, *_ = _find_shift(first, few)
-    told = {"lesson": Sampled(samples.positions, values), "held": held, "shift": shift}
-    trial = replace(trial, first=first, **told, mixing=max(view.mixing for view in views))
+    trial = replace(
+        trial,
+        first=first,
+        lesson=Sampled(samples.positions, values),
+        held=held,
+        shift=shift,
+        mixing=max(view.mixing for view in views),
+    )
     chosen = trial.settings[trial.chosen]
     return trial, replace(plan, views=(chosen.view,), kernel=chosen.kernel or plan.kernel, classifier=rule)
 
