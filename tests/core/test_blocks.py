@@ -1,5 +1,10 @@
 """Blocks of rows: where they begin and end, what threads make of them, and rows that stay on disk."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -145,3 +150,26 @@ def test_each_thread_adds_a_run_of_blocks(n_jobs, runs, monkeypatch):
     with threads(n_jobs):
         sum_blocks(lambda i: np.ones(1), range(5), (1,))
     assert given == runs
+
+
+#: Page faults of a hundred times eight temporary arrays of half a megabyte, in a process of its own.
+FAULTS = """
+import resource
+import numpy as np
+{first}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(100):
+    [np.ones(60_000) for _ in range(8)]
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have rules of their own")
+def test_freed_memory_is_kept():
+    calls = ("", "from lpjt.core.blocks import keep_freed_memory; keep_freed_memory()")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    with_and_without = [
+        int(subprocess.check_output([sys.executable, "-c", FAULTS.format(first=first)], env=environment))
+        for first in calls
+    ]
+    assert with_and_without[1] < 5000 < with_and_without[0]

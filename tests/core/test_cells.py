@@ -174,5 +174,14 @@ def test_layout_numbers_rows_region_by_region():
     assert [layout.own(g).tolist() for g in (0, 1)] == [[1, 2, 4], [0, 3]]
 
 
+def test_a_row_is_a_member_of_each_of_its_regions_once():
+    rng = np.random.default_rng(0)
+    of_rows, groups = rng.integers(30, size=(400, 5)), rng.permutation(np.arange(30) % 4)
+    layout = cells.lay_out(of_rows, groups)
+    for g, members in enumerate(layout.members):
+        assert_array_equal(members, np.flatnonzero((groups[of_rows] == g).any(axis=1)))
+        assert_array_equal(layout.own(g), np.flatnonzero(groups[of_rows[:, 0]] == g))
+
+
 def test_recall_by_hand():
     assert cells.recall(np.array([[1, 2, 3], [4, 5, 6]]), np.array([[3, 9], [6, 5]])) == 0.75

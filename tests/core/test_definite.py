@@ -80,9 +80,16 @@ def test_large_systems_of_few_digits_are_solved_in_single_precision(monkeypatch)
     monkeypatch.setattr(definite, "DIRECT_UP_TO", 0)
     monkeypatch.setattr(definite, "DIRECT_PER_COLUMN", 0)
     monkeypatch.setattr(definite, "MANY_ENTRIES", 40 * 4)
-    types, solve = [], definite._solve_together
-    monkeypatch.setattr(definite, "_solve_together", lambda A, *rest: (types.append(A.dtype), solve(A, *rest))[1])
+    types, short, solve = [], [], definite._solve_together
+
+    def spy(A, inverse, B, tol, max_iter):
+        types.extend([A.dtype, inverse.dtype, B.dtype])
+        short.append(A.indices.dtype == A.indptr.dtype == np.int32)
+        return solve(A, inverse, B, tol, max_iter)
+
+    monkeypatch.setattr(definite, "_solve_together", spy)
     A, B = laplacian(40)
+    A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
     B = np.hstack([B, np.zeros((40, 1))])  # a class that no row has
     expected = np.linalg.solve(A.toarray(), B)
     found = definite.solve_definite(A, B, tol=1e-4)
@@ -90,6 +97,7 @@ def test_large_systems_of_few_digits_are_solved_in_single_precision(monkeypatch)
     assert found.residual < 1e-4
     assert_allclose(found.values, expected, atol=1e-2 * np.abs(expected).max())
     assert set(types) == {np.dtype(np.float32)}
+    assert all(short), "long indices are a third of what each product reads"
     types.clear()
     definite.solve_definite(A, B, tol=0.9e-4)
     definite.solve_definite(A, B[:, :3], tol=1e-4)  # not large

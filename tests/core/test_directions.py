@@ -78,17 +78,19 @@ def test_rounding_is_left_out_and_one_direction_remains():
 def test_partial_and_full_routines_agree_at_the_limit(monkeypatch):
     S, Q = matrix(np.linspace(10, 1, 15))
     called = []
-    original = directions.linalg.eigh
+    original = directions.largest_of_matrix
 
-    def eigh(*args, **options):
-        called.append(options.get("subset_by_index"))
-        return original(*args, **options)
+    def partial(S, d, **options):
+        called.append(d)
+        return original(S, d, **options)
 
-    monkeypatch.setattr(directions.linalg, "eigh", eigh)
-    for max_rank in (2, 3, None):
+    monkeypatch.setattr(directions, "largest_of_matrix", partial)
+    for max_rank in (4, 5, 6, None):
+        before = S.copy()
         _, vectors = leading_directions(S, max_rank=max_rank)
         assert_allclose(vectors, Q[:, : max_rank or 15], atol=1e-12)
-    assert called == [(13, 14), None, None]
+        assert_array_equal(S, before)
+    assert called == [4, 5]
 
 
 @pytest.mark.parametrize("shape", [(30, 6), (6, 6), (6, 30)])

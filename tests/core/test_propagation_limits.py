@@ -79,9 +79,9 @@ def test_systems_are_shared_from_half_a_million_unknowns_on():
 
 
 @pytest.mark.parametrize(
-    ("n_columns", "sizes"), [(1, [1]), (2, [1, 1]), (16, [8, 8]), (32, [16, 16]), (33, [11, 11, 11])]
+    ("n_columns", "sizes"), [(1, [1]), (2, [1, 1]), (32, [16, 16]), (64, [32, 32]), (66, [22, 22, 22])]
 )
-def test_columns_are_shared_in_equal_parts_of_at_most_sixteen(n_columns, sizes, monkeypatch):
+def test_columns_are_shared_in_equal_parts_of_at_most_thirty_two(n_columns, sizes, monkeypatch):
     monkeypatch.setattr(definite, "MANY_ENTRIES", 1)
     solved = []
     together = definite._solve_together

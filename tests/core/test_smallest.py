@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt.core import smallest
-from lpjt.core.smallest import nearest_of_block
+from lpjt.core.smallest import nearest_of_block, ranked_of_rows
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -27,3 +27,16 @@ def test_the_distance_of_a_row_to_itself_is_not_negative():
     squared, places = nearest_of_block(rows, rows, 1)
     assert_array_equal(places[:, 0], np.arange(200))
     assert (squared >= 0).all()
+
+
+@pytest.mark.parametrize("k", [1, 5, 19, 20, 39, 40, 99])  # from half of the columns on all of them are sorted
+def test_ranked_values_are_those_of_a_sort(k, monkeypatch):
+    chosen = []
+    original = smallest.smallest_of_rows
+    monkeypatch.setattr(smallest, "smallest_of_rows", lambda *a: chosen.append(a[1]) or original(*a))
+    values = np.random.default_rng(0).normal(size=(30, 40))
+    values[:, 3] = np.inf
+    places, ranked = ranked_of_rows(values, k)
+    assert_array_equal(places, np.argsort(values, axis=1, kind="stable")[:, :k])
+    assert_array_equal(ranked, np.sort(values, axis=1)[:, :k])
+    assert chosen == [k] * (k < 20)

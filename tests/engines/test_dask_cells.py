@@ -131,6 +131,23 @@ def test_equal_rows_do_not_fill_a_task(problem, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
+def test_cells_are_crowded_beyond_four_times_their_mean_however_many_a_row_has(problem, monkeypatch):
+    asked = []
+    split = core_cells.split_crowded
+
+    def spy(of_cells, n_cells, max_rows):
+        asked.append((of_cells.shape[1], max_rows))
+        return split(of_cells, n_cells, max_rows)
+
+    monkeypatch.setattr(core_cells, "split_crowded", spy)
+    X, y, X_target, _ = problem
+    for least in (0.0, 1.1):
+        monkeypatch.setattr(core_cells, "LEAST_RECALL", least)
+        fit(X, y, X_target)
+    assert asked == [(2, 4 * 600), (8, 4 * 4 * 600)]
+
+
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     "parameters",
     [{"neighbor_search": "exact"}, {"classifier": "harmonic"}, {"classifier": "svm"}],

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -73,6 +73,34 @@ def test_a_target_moved_and_stretched_is_adapted(seed):
     assert model.summary_.startswith("The labels come from adaptation")
     low, high = model.estimated_accuracy_interval_
     assert low <= np.mean(model.transduction_ == y) <= high
+
+
+def tumours(seed, *, thinned):
+    """Real rows of two classes, cut in two; the columns of the second half are moved, and few are benign if thinned."""
+    X, y = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))
+    source, target = order[: len(y) // 2], order[len(y) // 2 :]
+    if thinned:
+        benign = target[y[target] == 1]
+        target = np.concatenate([target[y[target] == 0], benign[: len(benign) // 20]])
+    return X[source], y[source], X[target] + 0.7 * rng.normal(size=X.shape[1]) * X.std(axis=0), y[target]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_columns_that_moved_are_told_from_other_proportions_or_there_is_an_alarm(seed):
+    X, y, X_target, y_target = tumours(seed, thinned=False)
+    model, texts = fit(X, y, X_target)
+    assert np.mean(model.transduction_ == y_target) > 0.95
+    assert texts == []
+    X, y, X_target, y_target = tumours(seed, thinned=True)
+    model, texts = fit(X, y, X_target)
+    accuracy, (low, high) = np.mean(model.transduction_ == y_target), model.estimated_accuracy_interval_
+    assert accuracy < model.estimated_accuracy_ - 0.2  # labels of equal proportions are sure, and wrong
+    assert low <= accuracy <= high
+    assert any(text.startswith("Scaled by the source's statistics, ") for text in texts)
+    model, texts = fit(X, y, X_target, scaling="source")  # as the alarm says, if columns did not move much
+    assert np.mean(model.transduction_ == y_target) > 0.9
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -319,6 +319,21 @@ def test_rows_of_a_round(n_classes, rows):
     assert candidates.bound_rows((15, 3, 30), n_classes) == rows
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_the_second_round_is_shorter_with_many_classes(monkeypatch, many):
+    monkeypatch.setattr(candidates, "MANY_CLASSES", 2 if many else 3)  # there are three
+    plans = []
+    monkeypatch.setattr(candidates, "iterate", lambda problem, plan, *rest, **named: plans.append(plan) or HARD)
+    domains = opened()
+    try_candidates(domains, plan_for(domains, max_iter=20))
+    assert [plan.max_iter for plan in plans] == ([3] * 2 if many else [5] * 4)
+
+
+def test_up_to_a_hundred_classes_the_second_round_is_whole():
+    assert candidates.bound_second_round(100) == (5, 4)
+    assert candidates.bound_second_round(101) == (3, 2)
+
+
 @pytest.mark.parametrize(("asked", "expected"), [("auto", "exact"), ("exact", "exact"), ("approximate", "approximate")])
 def test_the_few_rows_of_candidates_are_searched_exactly(asked, expected):
     domains = opened()

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from lpjt import Propagation
 from lpjt.domains import open_domains
 from lpjt.engines import LocalEngine
-from lpjt.fitting import fit_domains
+from lpjt.fitting import fit_domains, whole
 from lpjt.fitting.sampling import share_out
 from lpjt.parameters import make_plan
 from problems import masked, one_setting, shifted_pair, widened
@@ -34,6 +34,13 @@ def calls_of(monkeypatch, owner, name):
 
     monkeypatch.setattr(owner, name, wrapped)
     return seen
+
+
+def test_a_fit_makes_the_allocator_keep_freed_memory(monkeypatch):
+    called = []
+    monkeypatch.setattr(whole, "keep_freed_memory", lambda: called.append(True))
+    fit(X, y, X_target)
+    assert called == [True]
 
 
 def test_places_that_small_classes_took_are_given_back():

@@ -113,6 +113,24 @@ def test_facts_by_hand():
     assert_allclose(facts.certainty, np.mean([0.9, 0.6, 0.7, 0.8]))
 
 
+def test_scale_dependence_by_hand():
+    labellings = [[0, 0, 0, 1], [0, 1, 1, 1], [0, 0, 1, 1], [1, 1, 1, 1]]
+    trial = hand_made([0.25] * 4, FAMILIES, labellings=labellings, sample=(None, np.array([1, 3]), np.array([0, 2])))
+    trial = replace(trial, mixing=0.84)
+    whole = [np.eye(2)[[1, 0, 1, 0]], np.eye(2)[[0, 1, 1]]]  # labels 0, 0, 0, 1 of the sampled rows
+
+    def dependence(*views, **changed):
+        settings = tuple(replace(s, view=view) for s, view in zip(trial.settings, views, strict=True))
+        return replace(trial, settings=settings, **changed).scale_dependence(whole)
+
+    assert_allclose(dependence("standard", "source", "source", "source"), 0.5)  # 3/4 and 1/4: 1-NN has another view
+    assert_allclose(dependence("source-length", "source", "source", "source"), 0.25)  # 3/4 and the mean, 1/2
+    assert dependence("standard", "joint", "source", "source") == 0.0  # adapted candidates alone
+    assert dependence("source", "source", "none", "none", held="labels were given") == 0.0
+    assert dependence("source", "source", "none", "none") == 0.25
+    assert dependence("source", "source", "none", "none", mixing=0.85) == 0.0
+
+
 def agreed(trial, candidate, labels):
     return sum(a == b for a, b in zip(trial.labellings[candidate], labels, strict=True)) / len(labels)
 

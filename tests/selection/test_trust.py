@@ -7,7 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt.classifiers import temper
-from lpjt.selection.trust import Facts, Trust, estimate_accuracy, find_absent, find_temperature, judge
+from lpjt.selection.trust import (
+    Facts,
+    Trust,
+    estimate_accuracy,
+    find_absent,
+    find_temperature,
+    judge,
+    widen_for_scale,
+)
 
 MIDDLE = Facts(agreement=0.7, adapted=0.7, certainty=0.6)
 
@@ -190,6 +198,21 @@ def test_candidates_that_disagree_give_an_alarm():
     assert found.alarms == ("The candidates disagree: on average 42 % of them give a row its label.",)
     assert verdict_of(Trust(0.9, 0.8, 0.95, 1.0, replace(MIDDLE, agreement=0.5))).alarms == ()
     assert verdict_of(Trust(0.9, 0.6, 1.0)).alarms == ()  # no candidates were tried
+
+
+def test_the_interval_reaches_down_to_what_other_proportions_would_leave():
+    assert widen_for_scale(0.9, 0.8, 0.2) == 0.8  # too little to tell
+    assert_allclose(widen_for_scale(0.9, 0.8, 0.51), 0.39)
+    assert widen_for_scale(0.9, 0.6, 0.25) == 0.6  # wide enough already
+    assert widen_for_scale(0.3, 0.2, 0.4) == 0.0
+
+
+def test_class_proportions_that_depend_on_the_scaling_give_an_alarm():
+    (alarm,) = verdict_of(replace(GOOD, scale_dependence=0.51)).alarms
+    assert alarm.startswith("Scaled by the source's statistics, 51 % of the rows would change class: ")
+    assert "scaling='source'" in alarm
+    assert "y_target" in alarm
+    assert verdict_of(replace(GOOD, scale_dependence=0.2)).alarms == ()
 
 
 def test_low_trust_gives_an_alarm_and_says_what_to_do():

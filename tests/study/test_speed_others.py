@@ -36,6 +36,16 @@ def test_the_floor_labels_by_the_nearest_source_row():
     assert "faiss cells, 15 neighbours" not in methods.PEERS
 
 
+def test_the_cells_of_the_floor_are_trained_in_few_steps_on_few_rows():
+    rows = make_pair(source=(3000,), target=(2,), width=8).X_source
+    index = methods._make_cells(rows)
+    assert (index.nlist, index.nprobe) == (75, 8)
+    assert index.cp.niter == methods.CELL_STEPS < 10
+    assert index.cp.max_points_per_centroid == methods.CELL_ROWS < 50
+    index.add(rows)
+    assert np.mean(index.search(rows, 1)[1][:, 0] == np.arange(3000)) > 0.99
+
+
 @pytest.mark.parametrize(("peak", "size", "met"), [(1.5e9, 20e9, True), (1.5e9, 2e9, None), (2.5e9, 2e9, False)])
 def test_the_goal_of_rows_on_disk_is_of_twenty_gigabytes(peak, size, met):
     record = fit_record("memmap", "rows on disk", reads=9.0, peak_bytes=peak, input_bytes=size, memory_limit="2GB")

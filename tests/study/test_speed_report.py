@@ -192,7 +192,7 @@ def test_without_results_the_page_says_so(tmp_path):
     text = written[0].read_text(encoding="utf-8")
     assert len(written) == 1
     assert text.count("not measured yet") == len(goals.GOALS)
-    assert text.count("Not measured yet") == 11
+    assert text.count("Not measured yet") == 12
     assert "Nothing is measured yet." in text
 
 

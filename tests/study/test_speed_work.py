@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from scipy.sparse import linalg as iterative
 
 from lpjt.core import definite, neighbors
+from lpjt.core.leading import largest_of_pair
 from lpjt.study.speed import loss, work
 from lpjt.study.speed.data import even_counts, make_pair
 from lpjt.study.speed.methods import METHODS
@@ -51,6 +52,13 @@ def test_library_functions_are_counted_under_their_caller():
     assert counts_of(lambda: linalg.eigh(S)) == {"eigenproblems in other code": (1, 9.0 * 60**3)}
     found = counts_of(definite.solve_definite, S, rows(60, 2))
     assert found["factorizations in lpjt.core.definite"] == (2, 60**3 / 3 + 2 * 60**2 * 2)
+
+
+def test_eigenvectors_of_a_pair_are_counted_by_their_parts():
+    found = counts_of(lambda: largest_of_pair(np.diag(np.arange(60.0)), np.eye(60), 5))
+    wanted = 60**3 * (1 + 4 / 3) + 2 * 59**2 * 5  # the pair to one matrix, its tridiagonal form, five vectors back
+    assert found["eigenproblems in lpjt.core.leading"] == (3, pytest.approx(wanted))
+    assert found["factorizations in lpjt.core.leading"] == (2, pytest.approx(60**3 / 3 + 2 * 60**2 * 5))
 
 
 def test_products_within_an_iterative_solver_count_and_parts_of_a_function_do_not():

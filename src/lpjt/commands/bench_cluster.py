@@ -13,12 +13,15 @@ from lpjt.study.speed.results import DIRECTORY, open_store, read_result
 
 def cluster(
     rows: Annotated[int, typer.Option(help="Rows per domain.")] = 200_000,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where rows are written, and deleted afterwards.", exists=True, file_okay=False)
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Directory of the stored measurements.")] = DIRECTORY,
 ) -> None:
     """Fit rows on disk on two workers of 2 GB, kill one of them in a second fit, and compare the labels."""
     screen = bench_console()
     with one_line_errors():
-        task, store = plan_cluster(rows), open_store(output)
+        task, store = plan_cluster(rows, folder), open_store(output)
         store.append(measure_cluster(task, screen.print))
         result = read_result("cluster", store)
         assert result is not None, "a row was stored just now"

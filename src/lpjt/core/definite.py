@@ -20,8 +20,9 @@ class LinearSolution:
     residual: float  # largest relative residual of any column
 
 
-#: From this many unknowns on, threads share the columns, with at most `COLUMNS_EACH` at a time, which fit the cache.
-MANY_ENTRIES, COLUMNS_EACH = 2**19, 16
+#: From this many unknowns on, threads share the columns, with at most `COLUMNS_EACH` at a time: fewer read the graph
+#: more often, more do not fit the cache.
+MANY_ENTRIES, COLUMNS_EACH = 2**19, 32
 
 
 #: Tolerance from which on large systems are solved in float32, unless an entry of the diagonal is smaller than this.
@@ -52,8 +53,14 @@ def solve_definite(A: sparse.csr_array | Array, B: Array, *, tol: float = 1e-8) 
     A = sparse.csr_array(A)
     if tol < SINGLE_TOLERANCE or not is_shared(*B.shape) or A.diagonal().min() < SINGLE_LEAST:
         return conjugate_gradients(A, B, tol=tol)
-    solution = conjugate_gradients(A.astype(np.float32), B.astype(np.float32), tol=tol)
-    return LinearSolution(solution.values.astype(np.float64), solution.residual)
+    return conjugate_gradients(_in_single(A), B, tol=tol)
+
+
+def _in_single(A: sparse.csr_array) -> sparse.csr_array:
+    """The matrix in float32 with short indices, which each product reads."""
+    short = np.int32 if A.nnz < 2**31 else np.int64
+    values = A.data.astype(np.float32)
+    return sparse.csr_array((values, A.indices.astype(short), A.indptr.astype(short)), shape=A.shape)
 
 
 def _factorised(A: Array, B: Array) -> LinearSolution:
@@ -73,7 +80,7 @@ def _factorised(A: Array, B: Array) -> LinearSolution:
 def conjugate_gradients(A: sparse.csr_array, B: Array, *, tol: float = 1e-8, max_iter: int = 2000) -> LinearSolution:
     """Solve ``A F = B`` by conjugate gradients with the diagonal as preconditioner, all columns together.
 
-    O(nnz(A) n_columns) per step; the columns share each product with A.
+    O(nnz(A) n_columns) per step; the columns share each product with A. Computed in the precision of A.
 
     Parameters
     ----------
@@ -91,10 +98,10 @@ def conjugate_gradients(A: sparse.csr_array, B: Array, *, tol: float = 1e-8, max
     inverse = 1.0 / A.diagonal()[:, None]
     if not is_shared(*B.shape):
         return _certified(_solve_together(A, inverse, B, tol, max_iter), tol, max_iter)
-    F = np.empty_like(B)
+    F = np.empty_like(B)  # converted part by part: with hundreds of classes every copy is as large as all rows
 
     def solve(columns: slice) -> float:
-        solution = _solve_together(A, inverse, np.ascontiguousarray(B[:, columns]), tol, max_iter)
+        solution = _solve_together(A, inverse, np.ascontiguousarray(B[:, columns], dtype=A.dtype), tol, max_iter)
         F[:, columns] = solution.values
         return solution.residual
 

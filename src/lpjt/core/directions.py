@@ -7,10 +7,7 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 
 from lpjt._typing import Array
-
-#: Only the leading eigenvectors are computed where the matrix has more than this many times as many rows. With more
-#: eigenvectors wanted, all of them by divide and conquer take less time.
-PARTIAL_FROM = 5
+from lpjt.core.leading import are_few, largest_of_matrix
 
 
 def leading_directions(
@@ -47,13 +44,13 @@ def leading_directions(
         Orthonormal columns, each with its largest entry positive.
     """
     size, total = len(S), float(np.trace(S))
-    if max_rank is not None and PARTIAL_FROM * max_rank < size:
-        how = {"driver": "evr", "subset_by_index": (size - max_rank, size - 1)}
-    else:
-        how = {"driver": "evd" if size > 1 else "ev"}  # "evd" of older scipy fails on a single column
     # The transpose is the same matrix in the memory order of LAPACK, which would copy it otherwise.
-    given = S.T if overwrite and S.flags.c_contiguous else S
-    values, vectors = linalg.eigh(given, check_finite=False, overwrite_a=overwrite, **how)
+    given = S.T if S.flags.c_contiguous else S
+    if max_rank is not None and are_few(max_rank, size):
+        values, vectors = largest_of_matrix(given, max_rank, overwrite=overwrite)
+    else:
+        driver = "evd" if size > 1 else "ev"  # "evd" of older scipy fails on a single column
+        values, vectors = linalg.eigh(given, check_finite=False, overwrite_a=overwrite, driver=driver)
     return _cut(np.maximum(values[::-1], 0.0), vectors[:, ::-1], total, kept, least, max_rank, floor)
 
 

@@ -63,12 +63,13 @@ def class_graphs(
     known, listed = y >= 0, y[neighbors.indices]
     graphs = []
     for own in (True, False):
-        wanted = (listed == y[:, None]) if own else (listed != y[:, None]) & (listed >= 0)
-        wanted &= known[:, None]
-        rows, columns, squared = _first_wanted(neighbors, wanted, n_neighbors)
-        edges = rows, columns, squared
+        wanted = (listed == y[:, None]) if own else (listed != y[:, None])
+        if not known.all():
+            wanted &= (listed >= 0) & known[:, None]
+        counts = np.count_nonzero(wanted, axis=1)
+        rows, columns, squared = edges = _first_wanted(neighbors, wanted, counts, n_neighbors)
         if neighbors.indices.shape[1] < len(X) - 1:  # else no row is missing in the lists
-            short = known & (wanted.sum(axis=1) < n_neighbors)
+            short = known & (counts < n_neighbors)
             # The lists of these rows are too short: search their class, or all others, directly.
             extra = _search_by_class(X, y, short, n_neighbors, own, search)
             keep = ~short[rows]
@@ -112,11 +113,13 @@ def edge_weights(squared: Array, graph_weights: str = "heat", bandwidth: str | f
     return values
 
 
-def _first_wanted(neighbors: Neighbors, wanted: Mask, k: int) -> Edges:
-    """Edges to the first k wanted neighbours of each row."""
-    chosen = wanted & (np.cumsum(wanted, axis=1, dtype=np.int32) <= k)
-    rows, places = np.nonzero(chosen)
-    return rows, neighbors.indices[rows, places], neighbors.squared[rows, places]
+def _first_wanted(neighbors: Neighbors, wanted: Mask, counts: Codes, k: int) -> Edges:
+    """Edges to the first k wanted neighbours of each row; `counts`, (n,), is the number of wanted ones of each."""
+    taken = np.minimum(counts, k)
+    first = np.repeat(np.cumsum(counts) - counts - np.cumsum(taken) + taken, taken)
+    places = np.flatnonzero(wanted)[first + np.arange(len(first))]  # of the first ones of each row among all wanted
+    rows = np.repeat(np.arange(len(counts)), taken)
+    return rows, neighbors.indices.ravel()[places], neighbors.squared.ravel()[places]
 
 
 def _search_by_class(X: Array, y: Codes, asked: Mask, k: int, own: bool, search: str, *, of_all: bool = False) -> Edges:

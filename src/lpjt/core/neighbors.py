@@ -10,7 +10,7 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.core.clusters import COMPARED, FAISS_MISSING, as_float32, load_faiss, nearest_by_clusters
 from lpjt.core.distances import pivot_of
-from lpjt.core.smallest import QUERY_BLOCK, entries_of, smallest_of_rows
+from lpjt.core.smallest import QUERY_BLOCK, entries_of, ranked_of_rows, smallest_of_rows
 from lpjt.core.ties import rising, tie_terms
 
 #: Up to this many pairs of rows, all distances are computed at once.
@@ -139,23 +139,22 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
         Q = queries[start : start + QUERY_BLOCK]
         Q = Q if pivot is None else Q - pivot
         found: list[tuple[Codes, Array]] = []
+        choose = ranked_of_rows if len(parts) == 1 else smallest_of_rows
         for part in parts:
             values: Array = Q @ C[part].T
             np.subtract(half[part], values, out=values)
             if others:
                 own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
                 values[own - start, own - part.start] = np.inf
-            places, values = smallest_of_rows(values, k)
-            found.append((places + part.start, values))
+            places, values = choose(values, k)
+            found.append((places + part.start if part.start else places, values))
         places, values = found[0]
         if len(found) > 1:
-            together, values = smallest_of_rows(np.hstack([v for _, v in found]), k)
+            together, values = ranked_of_rows(np.hstack([v for _, v in found]), k)
             places = entries_of(np.hstack([p for p, _ in found]), together)
-        order = np.argsort(values, axis=1, kind="stable")
-        found_here = indices[start : start + len(Q)] = entries_of(places, order)
+        indices[start : start + len(Q)] = places
         of_queries = np.einsum("ij,ij->i", Q, Q)[:, None]
-        lengths = 2 * entries_of(values, order) + (of_queries - ties.take(found_here, mode="clip"))
-        rising(lengths, out=squared[start : start + len(Q)])
+        rising(2 * values + (of_queries - ties.take(places, mode="clip")), out=squared[start : start + len(Q)])
 
     map_threads(search, range(0, len(queries), QUERY_BLOCK))
     return Neighbors(indices, squared)

@@ -12,6 +12,7 @@ from lpjt._typing import Array
 from lpjt.core.blocks import multiply
 from lpjt.core.directions import fix_signs
 from lpjt.core.edges import add_to_diagonal
+from lpjt.core.leading import are_few, largest_of_pair
 from lpjt.core.triangles import Triangle, definite_ridge, factorise
 
 #: Share of the mean diagonal of S_min that is added to it as a ridge. Nothing in Eq. (16) regularises A where widths
@@ -24,9 +25,6 @@ EXPECTED_RESIDUAL = 1e-6
 
 #: From this width on, and for few components, the Lanczos method takes half the time of the dense routine.
 LANCZOS_WIDTH = 500
-
-#: All eigenvectors take less time than some of them up to this width, or if more than one in this many is wanted.
-WHOLE_WIDTH, WHOLE_SHARE = 128, 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,13 +118,12 @@ def _residual(left: Array, right: Array) -> float:
 
 
 def _dense(S_max: Array, S_min: Array, d: int, added: float) -> tuple[Array, Array]:
-    width = len(S_max)
     S_min = _with_ridge(S_min, added)
     # O(width^3), the only cubic step, in width and not in rows.
-    if width <= WHOLE_WIDTH or WHOLE_SHARE * d >= width:
-        phi, P = linalg.eigh(S_max, S_min, driver="gvd", check_finite=False)
+    if are_few(d, len(S_max)):
+        phi, P = largest_of_pair(S_max, S_min, d)
     else:
-        phi, P = linalg.eigh(S_max, S_min, subset_by_index=(width - d, width - 1), check_finite=False)
+        phi, P = linalg.eigh(S_max, S_min, driver="gvd", check_finite=False)
     return phi[: -d - 1 : -1], P[:, : -d - 1 : -1]
 
 

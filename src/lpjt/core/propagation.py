@@ -9,6 +9,7 @@ from lpjt._typing import Array, Codes, Mask
 from lpjt.core.definite import solve_definite
 from lpjt.core.edges import Graph, add_to_diagonal, degrees, is_small, make_graph, symmetrise
 from lpjt.core.neighbors import Neighbors, nearest_others, nearest_rows
+from lpjt.core.span import in_span
 from lpjt.core.ties import preferred_first
 
 
@@ -39,11 +40,14 @@ def harmonic_solution(W_uu: Graph, W_uk: Graph, Y_known: Graph, *, tol: float = 
     degree = degrees(W_uu) + degrees(W_uk)
     pull = _weighted_sums(W_uk, Y_known)
     reached = _reached(W_uu, pull.sum(axis=1) > 0)
-    F = np.zeros_like(pull)
-    if reached.any():
-        within = W_uu if reached.all() else W_uu[reached][:, reached]
-        F[reached] = solve_definite(_laplacian(degree[reached], within), pull[reached], tol=tol).values
-    return np.maximum(F, 0.0)
+    if reached.all():
+        F = solve_definite(_laplacian(degree, W_uu), pull, tol=tol).values
+    else:
+        F = np.zeros_like(pull)
+        if reached.any():
+            within = _laplacian(degree[reached], W_uu[reached][:, reached])
+            F[reached] = solve_definite(within, pull[reached], tol=tol).values
+    return np.maximum(F, 0.0, out=F)
 
 
 def _laplacian(degree: Array, W: Graph) -> Graph:
@@ -103,6 +107,8 @@ def find_neighborhoods(
 
     `unknown` are the nearest other unknown rows if already computed; lists that are too short are computed again.
     """
+    if search == "exact":
+        Z_known, Z_unknown = in_span(Z_known, Z_unknown)
     if unknown is None or unknown.indices.shape[1] < min(n_neighbors, len(Z_unknown) - 1):
         unknown = nearest_others(Z_unknown, n_neighbors, search=search)
     known = nearest_rows(Z_unknown, Z_known, n_neighbors, search=search)
@@ -130,7 +136,7 @@ def anchored_labels(votes: Array, W: Graph, smoothing: float, *, tol: float = 1e
     """
     degree = np.maximum(degrees(W), np.finfo(float).tiny)
     F = solve_definite(_laplacian(degree, smoothing * W), (1 - smoothing) * degree[:, None] * votes, tol=tol).values
-    return np.maximum(F, 0.0)
+    return np.maximum(F, 0.0, out=F)
 
 
 def vote(

@@ -21,17 +21,26 @@ def nearest_of_block(queries: Array, candidates: Array, k: int) -> tuple[Array, 
     ties = tie_terms(candidates, norms)
     half = (norms + ties) / 2
     squared = np.empty((len(queries), k), dtype=candidates.dtype)
-    places = np.empty((len(queries), k), dtype=np.int64)
+    places: Codes = np.empty((len(queries), k), dtype=np.int64)
     for start in range(0, len(queries), QUERY_BLOCK):
         rows = slice(start, start + QUERY_BLOCK)
         values: Array = queries[rows] @ candidates.T
         np.subtract(half, values, out=values)
-        found, smallest = smallest_of_rows(values, k)
-        order = np.argsort(smallest, axis=1, kind="stable")
-        places[rows] = nearest = entries_of(found, order)
+        nearest, smallest = ranked_of_rows(values, k)
+        places[rows] = nearest
         of_queries = np.einsum("ij,ij->i", queries[rows], queries[rows])[:, None]
-        rising(2 * entries_of(smallest, order) + (of_queries - ties.take(nearest, mode="clip")), out=squared[rows])
+        rising(2 * smallest + (of_queries - ties.take(nearest, mode="clip")), out=squared[rows])
     return squared, places
+
+
+def ranked_of_rows(values: Array, k: int) -> tuple[Codes, Array]:
+    """Columns and values of the k smallest entries of each row, the smallest first."""
+    if 2 * k >= values.shape[1]:  # sorting all of them takes less time than choosing first
+        first = np.argsort(values, axis=1)[:, :k]
+        return first, entries_of(values, first)
+    places, smallest = smallest_of_rows(values, k)
+    order = np.argsort(smallest, axis=1, kind="stable")
+    return entries_of(places, order), entries_of(smallest, order)
 
 
 #: Columns are compared in this many groups, or four times k if that is more. The k-th smallest of the groups' minima

@@ -32,6 +32,10 @@ CANDIDATE_COORDINATES = 100
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
 FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 4
 
+#: With more classes than this the second round has at most so many iterations and adapted candidates: it takes a third
+#: of a fit, and what it tells the last labels changes few of them.
+MANY_CLASSES, FEWER_ITERATIONS, FEWER_FINALISTS = 100, 3, 2
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
@@ -71,6 +75,11 @@ def bound_rows(bounds: tuple[int, int, int], n_classes: int) -> int:
     """Rows per domain: the first bound, more if that many per class need them, up to the last; two of each class."""
     rows, per_class, most = bounds
     return max(rows, min(per_class * n_classes, most), 2 * n_classes)
+
+
+def bound_second_round(n_classes: int) -> tuple[int, int]:
+    """Upper bounds on the iterations and on the adapted candidates of the second round."""
+    return (FEWER_ITERATIONS, FEWER_FINALISTS) if n_classes > MANY_CLASSES else (SECOND_ITERATIONS, FINALISTS)
 
 
 def all_rows(domains: Domains) -> Samples:
@@ -126,9 +135,10 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes), given=_given(held))
     masses, proportions = settle_masses(plan, first, few)
     rule = with_masses(plan.classifier, masses, proportions)
-    numbers = _finalists(first)
+    n_iterations, n_finalists = bound_second_round(len(few.classes))
+    numbers = _finalists(first, n_finalists)
     finalists = [first.settings[i] for i in numbers]
-    again = _label_again(finalists, samples, replace(plan, classifier=rule), views)
+    again = _label_again(finalists, samples, make_small(replace(plan, classifier=rule), n_iterations), views)
     second = [pair for pair in tried if pair[0].family != "adapted"]
     rows, n_unadapted = samples.few_targets, len(second)
     soft = {n_unadapted + i: F[rows] for i, F in enumerate(again)}
@@ -140,17 +150,23 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])
     values[rows] = trial.weighed.consensus
     shift, *_ = _find_shift(first, few)
-    trial = replace(trial, first=first, lesson=Sampled(samples.positions, values), held=held, shift=shift)
+    trial = replace(
+        trial,
+        first=first,
+        lesson=Sampled(samples.positions, values),
+        held=held,
+        shift=shift,
+        mixing=max(view.mixing for view in views),
+    )
     chosen = trial.settings[trial.chosen]
     return trial, replace(plan, views=(chosen.view,), kernel=chosen.kernel or plan.kernel, classifier=rule)
 
 
-def _label_again(finalists: Sequence[Setting], samples: Samples, plan: Plan, views: Sequence[View]) -> list[Array]:
+def _label_again(finalists: Sequence[Setting], samples: Samples, small: Plan, views: Sequence[View]) -> list[Array]:
     """Distributions of the target rows of the second round, (n, n_classes), by each finalist.
 
     Each begins with labels of its own view: finalists that begin with the consensus agree, right or wrong.
     """
-    small = make_small(plan, SECOND_ITERATIONS)
     known: dict[Any, tuple[Problem, Workspace]] = {}
     if all(rows is None for rows in samples.within):
         known = {
@@ -159,10 +175,10 @@ def _label_again(finalists: Sequence[Setting], samples: Samples, plan: Plan, vie
             for kernel in view.problems
         }
     scalings = Scalings(samples.more)
-    seeds = plan.random_state.randint(2**31 - 1, size=len(finalists))
+    seeds = small.random_state.randint(2**31 - 1, size=len(finalists))
 
     def label(job: tuple[Setting, int]) -> Array:
-        kernel = job[0].kernel or plan.kernel
+        kernel = job[0].kernel or small.kernel
         own = replace(small, kernel=kernel, random_state=np.random.RandomState(job[1]))
         problem, shared = known.get((job[0].view, kernel), (None, None))
         if problem is None:
@@ -205,14 +221,14 @@ def _given(held: HeldOut | None, kept: Sequence[int] | None = None) -> tuple[Cod
     return held.answers if kept is None else held.answers[kept], held.labels
 
 
-def _finalists(first: Trial) -> list[int]:
-    """Numbers of the best adapted candidates, one for each view and kernel."""
+def _finalists(first: Trial, most: int) -> list[int]:
+    """Numbers of the best adapted candidates, one for each view and kernel, at most so many."""
     best: dict[Any, int] = {}
     for i in np.argsort(-first.weighed.score, kind="stable").tolist():
         s = first.settings[i]
         if s.family == "adapted":
             best.setdefault((s.view, s.kernel), i)
-    return list(best.values())[:FINALISTS]
+    return list(best.values())[:most]
 
 
 def _weigh(

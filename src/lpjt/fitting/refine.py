@@ -16,7 +16,7 @@ from lpjt.fitting.plan import Outcome
 from lpjt.fitting.trial import Lessons, Trial
 from lpjt.selection.evidence import every_few
 from lpjt.selection.shift import shift_factors
-from lpjt.selection.trust import Trust, find_temperature
+from lpjt.selection.trust import Trust, find_temperature, widen_for_scale
 
 #: Upper bound on the rows per domain that teach the regression.
 TAUGHT_ROWS = 5000
@@ -133,15 +133,18 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
         again = find_temperature(unknown, value, lambda F, t: shift_proportions(F, first * t, found ** (1 / t)))
         temperature, shift = first * again, found ** (1 / again)
     pairs = zip(outcome.distributions, domains.targets, strict=True)
+    distributions = tuple(keep_known(shift_proportions(F, temperature, shift), d.y) for F, d in pairs)
+    dependence = trial.scale_dependence(distributions)
+    low = widen_for_scale(value, low, dependence)
     return replace(
         outcome,
-        distributions=tuple(keep_known(shift_proportions(F, temperature, shift), d.y) for F, d in pairs),
+        distributions=distributions,
         predictors=tuple(
             _calibrated(predictor, temperature, shift if i >= len(domains.sources) else None)
             for i, predictor in enumerate(outcome.predictors)
         ),
         shift=shift,
-        trust=Trust(value, low, high, temperature, facts),
+        trust=Trust(value, low, high, temperature, facts, dependence),
     )
 
 

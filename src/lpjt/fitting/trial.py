@@ -11,6 +11,7 @@ from lpjt.fitting.held_out import HeldOut
 from lpjt.fitting.views import Setting
 from lpjt.selection.choice import Ground, Weighed
 from lpjt.selection.given import given_noise
+from lpjt.selection.scaling import KEPT
 from lpjt.selection.shift import believe_distributions, believe_proportions
 from lpjt.selection.trust import Facts, estimate_accuracy
 
@@ -19,6 +20,10 @@ ADAPT_MARGIN = 0.07
 
 #: Candidates whose scores differ by less are level.
 LEVEL = 0.1
+
+#: Domains mix if the mixing of a view reaches this. Where columns shift and class proportions do not, z-scores by each
+#: domain's own statistics reach 0.9 and more; where proportions differ too, no view does.
+MIXED = 0.85
 
 #: Labels that have fewer votes than those of the consensus by this mean share count less by a factor of e.
 CREDIT_UNIT = 0.1
@@ -56,6 +61,7 @@ class Trial:
     first: "Trial | None" = None  # the round before
     held: HeldOut | None = None  # what the first round says of rows whose label was hidden; None if none is given
     shift: float = 0.0  # how far to believe that the target has other class proportions than the source, in [0, 1]
+    mixing: float = 1.0  # how well the domains mix in the view where they mix best, see `ViewFacts`
 
     def table(self) -> list[dict[str, Any]]:
         """One record per candidate, the best first."""
@@ -94,8 +100,7 @@ class Trial:
         Where there are fewer than two adapted candidates, all others stand in for them.
         """
         w = self.weighed
-        parts = Sampled(self.sample, w.consensus).of_targets([len(F) for F in distributions])
-        labels = np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
+        labels = self._sampled_labels(distributions)
         adapted = self.labellings[self.is_adapted]
         together = _mean_agreement(adapted) if len(adapted) > 1 else float((self.labellings == labels).mean())
         return Facts(
@@ -103,6 +108,27 @@ class Trial:
             adapted=together,
             certainty=float(w.consensus.max(axis=1).mean()),
         )
+
+    def scale_dependence(self, distributions: Sequence[Array]) -> float:
+        """How far the class proportions depend on how columns are scaled, in [0, 1].
+
+        Total variation distance between the proportions of the labels and those that classifiers without adaptation
+        find with columns scaled by the source's statistics. A target whose columns shifted and one that has other class
+        proportions can look the same: the labels of the one are wrong for the other. 0 where they are told apart, by
+        given target labels or by a view in which the domains mix, or if there is no such classifier.
+
+        Parameters
+        ----------
+        distributions : sequence of arrays, (n_j, n_classes)
+            Of each target.
+        """
+        of_source = [s.family != "adapted" and s.view.removesuffix(KEPT) == "source" for s in self.settings]
+        if self.held is not None or self.mixing >= MIXED or not any(of_source):
+            return 0.0
+        n_classes = self.weighed.consensus.shape[1]
+        labels = self._sampled_labels(distributions), self.labellings[of_source].ravel()
+        found, other = (np.bincount(y, minlength=n_classes) / len(y) for y in labels)
+        return float(np.abs(found - other).sum()) / 2
 
     def belief(self, distributions: Sequence[Array], of_source: Array) -> float:
         """How far to bring distributions to proportions of their own, see `shift_factors`.
@@ -132,6 +158,11 @@ class Trial:
         pairs = zip(distributions, parts, strict=True)
         found = np.concatenate([votes[np.arange(len(rows)), F[rows].argmax(axis=1)] for F, (rows, votes) in pairs])
         return float(np.exp(min(0.0, found.mean() - self.weighed.consent) / CREDIT_UNIT))
+
+    def _sampled_labels(self, distributions: Sequence[Array]) -> Codes:
+        """Likeliest classes of the sampled rows, (n,), from distributions of all rows of each target."""
+        parts = Sampled(self.sample, self.weighed.consensus).of_targets([len(F) for F in distributions])
+        return np.concatenate([F[rows].argmax(axis=1) for F, (rows, _) in zip(distributions, parts, strict=True)])
 
     def lessons_of(self, sizes: Sequence[int]) -> Lessons:
         """For each target, of these numbers of rows: positions of rows that teach, and their distributions."""

@@ -13,7 +13,7 @@ import numpy as np
 from lpjt._typing import Array, Codes, Values
 from lpjt.classifiers import Inductive, Predictor
 from lpjt.core.alternation import Clock
-from lpjt.core.blocks import AnyRows, Chunked, multiply
+from lpjt.core.blocks import AnyRows, Chunked, keep_freed_memory, multiply
 from lpjt.core.coordinates import Coordinates, to_coordinates
 from lpjt.core.moments import class_proportions
 from lpjt.core.neighbors import nearest_rows
@@ -60,6 +60,7 @@ def fit_domains(
         Distributions and weights are held by the engine.
     """
     clock = Clock()
+    keep_freed_memory()
     everything = domains.all
     labels = [engine.labels(d.y) for d in everything]
     sample = _draw(everything, labels, plan, len(domains.classes))

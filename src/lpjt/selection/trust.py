@@ -14,6 +14,10 @@ ABSENT_SHARE = 0.1
 #: Proportions differ noticeably if their total variation distance is above this.
 OTHER_PROPORTIONS = 0.2
 
+#: Class proportions depend on how columns are scaled if the source's statistics would give more than this share of the
+#: rows another class.
+SCALE_DECIDES = 0.2
+
 #: Below this estimated accuracy, and below this agreement of the candidates, labels come with a warning.
 LOW_ACCURACY, LOW_AGREEMENT = 0.6, 0.5
 
@@ -39,6 +43,7 @@ class Trust:
     high: float
     temperature: float = 1.0  # by which the distributions were calibrated
     facts: Facts | None = None  # None if no candidates were tried
+    scale_dependence: float = 0.0  # how far class proportions depend on the scaling of columns, in [0, 1]
 
 
 def estimate_accuracy(facts: Facts, n_classes: int) -> tuple[float, float, float]:
@@ -68,6 +73,22 @@ DILUTED, FEW_CLASSES = 0.13, 10
 
 #: Half of the interval of an estimate of 1, and how much it grows with the deviation of a row that is right or wrong.
 NARROWEST, WIDENING = 0.05, 0.4
+
+
+def widen_for_scale(value: float, low: float, dependence: float) -> float:
+    """Lower end of the interval of an estimated accuracy, if class proportions may depend on how columns are scaled.
+
+    Should the proportions that the source's statistics give be the true ones, at least that share of the labels that
+    they differ by is wrong.
+
+    Parameters
+    ----------
+    value, low : float
+        Estimated accuracy, and the lower end by the agreement of the candidates.
+    dependence : float
+        Total variation distance between both class proportions, in [0, 1].
+    """
+    return max(min(low, value - dependence), 0.0) if dependence > SCALE_DECIDES else low
 
 
 def find_temperature(distributions: Sequence[Array], accuracy: float, temper: Callable[[Array, float], Array]) -> float:
@@ -137,6 +158,13 @@ def judge(trust: Trust, *, adapted: bool, view: str, proportions: Array, of_sour
     if trust.facts is not None and trust.facts.agreement < LOW_AGREEMENT:
         sentences.append(
             f"The candidates disagree: on average {100 * trust.facts.agreement:.0f} % of them give a row its label."
+        )
+        alarms.append(sentences[-1])
+    if trust.scale_dependence > SCALE_DECIDES:
+        sentences.append(
+            f"Scaled by the source's statistics, {100 * trust.scale_dependence:.0f} % of the rows would change class: "
+            "either columns shifted or class proportions did, and the rows alone cannot tell which. If columns have "
+            "the same units and did not shift, fit with scaling='source'; otherwise label a few target rows (y_target)."
         )
         alarms.append(sentences[-1])
     if trust.accuracy < LOW_ACCURACY:

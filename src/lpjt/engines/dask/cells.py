@@ -110,7 +110,8 @@ def assign(rows: Rows, rule: RegionalPropagation, asked: Codes, true: Codes) -> 
     of_targets = [np.concatenate([next(found) for _ in of_target]) for of_target in blocks]
     of_cells = np.concatenate([part[unknown] for part, unknown in zip(of_targets, rows.unknown, strict=True)])
     n_near = cells.choose_overlap(of_cells[asked], of_cells[true])
-    of_cells, origins = cells.split_crowded(of_cells[:, :n_near], len(centers), cells.CROWDED * cells.CELL_ROWS)
+    most = cells.CROWDED * cells.CELL_ROWS * n_near // cells.FEWEST_CELLS
+    of_cells, origins = cells.split_crowded(of_cells[:, :n_near], len(centers), most)
     sizes = np.bincount(of_cells.ravel(), minlength=len(origins))
     groups = cells.group_cells(centers[origins], sizes, REGION_ROWS)
     return cells.lay_out(of_cells, groups), of_cells, groups

@@ -7,6 +7,7 @@ from lpjt._whole_files import write_whole
 from lpjt.study.figures.growth import draw_growth
 from lpjt.study.figures.tradeoff import draw_tradeoff, left_out
 from lpjt.study.pages.machines import machines_section
+from lpjt.study.speed.cluster import cluster_sheet
 from lpjt.study.speed.goals import GOALS
 from lpjt.study.speed.results import BENCHES, Result, read_result
 from lpjt.study.speed.sheets import (
@@ -52,6 +53,7 @@ $ lpjt bench small     # 200 + 200 rows with candidates, and the start of the co
 $ lpjt bench floor     # beside faiss's cells and neighbours of the same rows, the floor of any graph method
 $ lpjt bench predict   # labels of a million new rows, beside their embedding and one search
 $ lpjt bench disk      # 20 GB of rows in a file within 2 GB of memory; --gigabytes 2 for a trial
+$ lpjt bench cluster   # two worker processes and rows in zarr, one worker killed on the way; --rows 200000
 $ lpjt bench quick     # a minute: counted work and ratios beside those stored; fails on 30 % more work
 $ lpjt bench profile -o fit.svg # where the time of one fit goes: by stage, by function, and as a flame graph
 $ lpjt bench report --force # this page, from what is stored
@@ -110,6 +112,8 @@ def sheets_of(result: Result) -> list[Sheet]:
         return [sample_sheet(result)]
     if bench == "search":
         return [search_sheet(result)]
+    if bench == "cluster":
+        return [cluster_sheet(result["records"])]
     if bench in _OTHERS:
         return [_OTHERS[bench](result)]
     more = [exponents_sheet(result)] if bench.startswith("growth") else []
@@ -135,6 +139,7 @@ def _measured(results: dict[str, Result | None], drawn: Mapping[str, Path]) -> I
         "floor": "The floor of graph methods",
         "predict": "New rows",
         "disk": "Rows on disk",
+        "cluster": "Two worker processes",
     }
     for bench, title in titles.items():
         result = results[bench]

@@ -1,31 +1,31 @@
 """A fit on two worker processes, of rows on disk: time, memory of a worker, recall, and the loss of a worker."""
 
 import os
-import signal
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 import numpy as np
 
+from lpjt._threads import threads
 from lpjt.core.cells import CELL_ROWS, FEWEST_CELLS, nearest_cells
 from lpjt.study.machine import utc_now
 from lpjt.study.settings import make_variant
 from lpjt.study.speed.data import draw_block
 from lpjt.study.speed.plans import N_CLASSES
 from lpjt.study.speed.results import Measurement, Record
+from lpjt.study.speed.workers import MEMORY, SPILL, WORKERS, open_cluster, watched
 from lpjt.study.store import Row
 from lpjt.study.tables.sheet import Sheet
 
-WIDTH, WORKERS, MEMORY = 64, 2, "2GB"
+WIDTH = 64
 
-#: Rows per block, each of which is one file.
+#: Rows per block, each of which is one chunk on disk.
 BLOCK_ROWS = 50_000
 
 #: Share of the processor time of an undisturbed fit after which a worker is killed in the second one.
@@ -36,58 +36,80 @@ AIM_ROWS, AIM_CORES, AIM_MINUTES = 100_000_000, 32, 20
 
 NOTE = (
     f"LPJT(candidates=None) on {WORKERS} worker processes of one thread and {MEMORY} each, loopback alone; made rows "
-    f"of {WIDTH} columns in float32, {N_CLASSES} classes, as many in the source as in the target, on disk in one .npy "
-    f"file per {BLOCK_ROWS:,} rows. The second fit loses a worker on the way, which is started again."
+    f"of {WIDTH} columns in float32, {N_CLASSES} classes, as many in the source as in the target, on disk in zarr, "
+    f"{BLOCK_ROWS:,} rows to a chunk. The second fit loses a worker on the way, which is started again."
 )
 
+Tell = Callable[[str], None]
 
-def plan_cluster(n_rows: int) -> Measurement:
-    """The measurement with the given number of rows per domain."""
+
+def plan_cluster(n_rows: int, folder: Path | None = None) -> Measurement:
+    """The measurement with the given number of rows per domain, written below a folder for temporary files."""
     if n_rows < 10 * N_CLASSES:
         raise ValueError(f"--rows {n_rows}: the made classes need at least {10 * N_CLASSES} rows per domain.")
-    data = {"rows": n_rows, "width": WIDTH, "block": BLOCK_ROWS}
+    _need_zarr()
+    where = folder or Path(tempfile.gettempdir())
+    most, free = 2 * 4 * WIDTH * n_rows + WORKERS * SPILL, disk_usage(where).free
+    if most > free:
+        raise ValueError(
+            f"{where} has {free / 1e9:.1f} GB free; the rows and what the workers may write need {most / 1e9:.1f} GB. "
+            "Give fewer --rows, or another --folder."
+        )
+    data = {"rows": n_rows, "width": WIDTH, "block": BLOCK_ROWS, "folder": str(where)}
     return Measurement(f"{n_rows:,} rows", "LPJT on Dask", data, size=n_rows, bench="cluster", note=NOTE)
 
 
-def measure_cluster(task: Measurement, tell: Callable[[str], None]) -> Row:
+def measure_cluster(task: Measurement, tell: Tell) -> Row:
     """Fit twice, the second time with a loss; the row of the store."""
     started = utc_now()
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as directory:
-        tell(f"writing {task.label} per domain")
-        files = write_rows(Path(directory), task.size)
+    with tempfile.TemporaryDirectory(dir=task.data["folder"], prefix="lpjt-bench-") as name:
+        folder = Path(name)
+        tell(f"writing {task.label} per domain below {folder}")
+        files = write_rows(folder, task.size)
         pass_seconds = _time_pass(files)
-        with _cluster(directory) as client:
+        with open_cluster(folder) as client:
             tell("fitting undisturbed")
-            first = fit_once(client, files)
+            first = fit_once(client, files, tell)
             tell(f"fitted in {first.seconds:.0f} s; fitting once more, with a worker killed on the way")
-            second = fit_once(client, files, KILLED_AFTER * first.cpu_seconds)
+            second = fit_once(client, files, tell, KILLED_AFTER * first.cpu_seconds)
     record = _record(task.size, files, pass_seconds, first, second)
     return task.row(record, started)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Files:
-    """Files of the blocks of each domain, and the labels of all rows."""
+    """A zarr array of the rows of each domain, and the labels of all rows."""
 
-    blocks: tuple[list[Path], list[Path]]
-    labels: tuple[np.ndarray, np.ndarray]
+    rows: tuple[Path, ...]
+    labels: tuple[np.ndarray, ...]
 
 
-def write_rows(directory: Path, n_rows: int) -> Files:
+def write_rows(folder: Path, n_rows: int) -> Files:
     """Made rows of both domains, block by block."""
-    blocks: tuple[list[Path], list[Path]] = ([], [])
-    labels: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    zarr, paths, labels = _need_zarr(), [], []
     for domain in (0, 1):
+        paths.append(folder / f"domain-{domain}.zarr")
+        shape, chunks = (n_rows, WIDTH), (min(BLOCK_ROWS, n_rows), WIDTH)
+        rows = zarr.open(str(paths[-1]), mode="w", shape=shape, chunks=chunks, dtype="float32")
+        codes = np.empty(n_rows, dtype=np.int64)
         for number, start in enumerate(range(0, n_rows, BLOCK_ROWS)):
-            X, y = draw_block(min(BLOCK_ROWS, n_rows - start), N_CLASSES, WIDTH, domain=domain, number=number)
-            blocks[domain].append(directory / f"{domain}-{number}.npy")
-            np.save(blocks[domain][-1], X)
-            labels[domain].append(y)
-    return Files(blocks, (np.concatenate(labels[0]), np.concatenate(labels[1])))
+            stop = min(start + BLOCK_ROWS, n_rows)
+            block = draw_block(stop - start, N_CLASSES, WIDTH, domain=domain, number=number)
+            rows[start:stop], codes[start:stop] = block
+        labels.append(codes)
+    return Files(tuple(paths), tuple(labels))
 
 
-@dataclass(slots=True, eq=False)
+def _need_zarr() -> Any:
+    try:
+        import zarr
+    except ImportError as error:
+        raise ImportError("zarr holds the rows of this bench. Install it: pip install 'lpjt[bench]'.") from error
+    return zarr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """One fit on the cluster."""
 
@@ -96,118 +118,42 @@ class Run:
     stages: dict[str, float]
     recall: float | None
     adapted: bool
-    peak_bytes: int  # of the largest worker
+    peak_bytes: int  # of the larger worker
     cpu_seconds: float  # of all workers, which other processes of the machine do not change much
-    killed: list[int] = field(default_factory=list)
+    caller_seconds: float  # of the processor, by the caller and the scheduler, which is in its process
+    killed: bool
 
 
-def fit_once(client: Any, files: Files, kill_after: float = float("inf")) -> Run:
-    """Fit, and bring the labels here; one worker is killed once all have used `kill_after` seconds of their processors.
-
-    Not seconds of a clock: other processes of the machine may take more of it in one fit than in the other.
-    """
-    X, X_target = (_lazy(blocks) for blocks in files.blocks)
-    before = sum(client.run(time.process_time).values())
-    with _peak_of(client) as peak, _killer(client, kill_after) as killed:
-        start = time.perf_counter()
-        model = make_variant(candidates=None, random_state=0).fit(X, files.labels[0], X_target)
-        labels = model.transduction_.compute()
-        seconds = time.perf_counter() - start
-    cpu = sum(client.run(time.process_time).values()) - before  # without meaning if a worker was lost
-    stages = {name: float(part) for name, part in model.seconds_.items()}
-    return Run(labels, seconds, stages, model.neighbor_recall_, bool(model.adapted_), max(peak), cpu, killed)
-
-
-@contextmanager
-def _killer(client: Any, kill_after: float, every: float = 0.1) -> Any:
-    """A list that gets the process of the worker that was killed."""
-    import psutil
-
-    workers = [psutil.Process(pid) for pid in sorted(client.run(os.getpid).values())]  # of this command's own cluster
-    killed: list[int] = []
-
-    def used() -> float:
-        return float(sum(sum(worker.cpu_times()[:2]) for worker in workers))
-
-    limit = used() + kill_after
-
-    def look() -> None:
-        if not killed and used() >= limit:
-            killed.append(workers[0].pid)
-            os.kill(workers[0].pid, signal.SIGKILL)
-
-    with _beside(look, every):
-        yield killed
-
-
-def _lazy(blocks: list[Path]) -> Any:
-    import dask
+def fit_once(client: Any, files: Files, tell: Tell, kill_after: float = float("inf")) -> Run:
+    """Fit, and bring the labels here; one worker is killed once all have used `kill_after` seconds of processors."""
     import dask.array as da
 
-    load, parts = dask.delayed(np.load, pure=True), []
-    for path in blocks:
-        shape = np.load(path, mmap_mode="r").shape
-        parts.append(da.from_delayed(load(str(path)), shape=shape, dtype=np.float32))
-    return da.concatenate(parts)
-
-
-@contextmanager
-def _cluster(directory: str) -> Any:
-    import dask
-    from distributed import Client, LocalCluster
-
-    with (
-        dask.config.set(temporary_directory=directory),
-        LocalCluster(
-            n_workers=WORKERS,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=MEMORY,
-            dashboard_address=None,
-            host="127.0.0.1",
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@contextmanager
-def _peak_of(client: Any, every: float = 0.5) -> Any:
-    """A list that gets the largest resident memory of any worker, in bytes, as the scheduler hears of it."""
-    peak = [0]
-
-    def look() -> None:
-        workers = client.cluster.scheduler.workers.values()
-        peak.append(max((int(w.metrics.get("memory", 0)) for w in list(workers)), default=0))
-
-    with _beside(look, every):
-        yield peak
-
-
-@contextmanager
-def _beside(look: Callable[[], None], every: float) -> Any:
-    """Call a function every so many seconds, from a thread of its own, while the context lasts."""
-    done = threading.Event()
-
-    def repeat() -> None:
-        while not done.wait(every):
-            look()
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+    X, X_target = (da.from_zarr(str(path)) for path in files.rows)
+    with watched(client, tell, kill_after) as watch:
+        start, of_caller = time.perf_counter(), time.process_time()
+        model = make_variant(candidates=None, random_state=0).fit(X, files.labels[0], X_target)
+        labels = model.transduction_.compute()
+        seconds, of_caller = time.perf_counter() - start, time.process_time() - of_caller
+    return Run(
+        labels,
+        seconds,
+        {name: float(part) for name, part in model.seconds_.items()},
+        model.neighbor_recall_,
+        bool(model.adapted_),
+        watch.peak_bytes,
+        watch.cpu_seconds,
+        of_caller,
+        bool(watch.killed),
+    )
 
 
 def _time_pass(files: Files) -> float:
     """Seconds of X'X over the rows of both domains, read from disk, on the threads of numpy."""
-    start = time.perf_counter()
-    for blocks in files.blocks:
-        for path in blocks:
-            X = np.load(path)
+    zarr, start = _need_zarr(), time.perf_counter()
+    for path in files.rows:
+        rows = zarr.open(str(path), mode="r")
+        for first in range(0, rows.shape[0], BLOCK_ROWS):
+            X = rows[first : first + BLOCK_ROWS]
             X.T @ X
     return time.perf_counter() - start
 
@@ -216,9 +162,13 @@ def time_assignment(n_rows: int = 20_000, n_cells: int = 2000, width: int = 20) 
     """Seconds of one comparison of a row with a centre, on one thread."""
     rng = np.random.default_rng(0)
     Z, centers = (rng.normal(size=(n, width)).astype(np.float32) for n in (n_rows, n_cells))
-    start = time.process_time()
-    nearest_cells(Z, centers)
-    return (time.process_time() - start) / (n_rows * n_cells)
+    seconds = []
+    with threads(1):  # idle threads of BLAS would count
+        for _ in range(3):
+            start = time.process_time()
+            nearest_cells(Z, centers)
+            seconds.append(time.process_time() - start)
+    return min(seconds) / (n_rows * n_cells)
 
 
 def _record(n_rows: int, files: Files, pass_seconds: float, first: Run, second: Run) -> Record:
@@ -241,6 +191,7 @@ def _record(n_rows: int, files: Files, pass_seconds: float, first: Run, second: 
         "killed_ratio": second.seconds / first.seconds,
         "equal_labels": 100 * float(np.mean(first.labels == second.labels)),
         "cpu_seconds_per_row": each,
+        "caller_seconds": first.caller_seconds,
         "seconds_per_comparison": pair,
         "aimed_cpu_seconds": aimed,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
@@ -250,7 +201,7 @@ def _record(n_rows: int, files: Files, pass_seconds: float, first: Run, second: 
 def cluster_sheet(records: list[Record]) -> Sheet:
     """One line per number of rows, with ratios, and the time that the aim would take with these constants."""
     head = (
-        "rows", "s", "passes", "core us per row", "recall", "accuracy", "worker GB", "killed / undisturbed",
+        "rows", "s", "passes", "core us per row", "caller s", "recall", "accuracy", "worker GB", "killed / undisturbed",
         "equal labels", f"{AIM_ROWS:,} rows, {AIM_CORES} cores (aim {AIM_MINUTES} min)", "load",
     )  # fmt: skip
     lines = []
@@ -263,6 +214,7 @@ def cluster_sheet(records: list[Record]) -> Sheet:
             f"{r['seconds']:.0f}",
             f"{r['passes']:.0f}",
             f"{1e6 * r['cpu_seconds_per_row']:.0f}",
+            f"{r['caller_seconds']:.0f}",
             "-" if r["recall"] is None else f"{r['recall']:.3f}",
             f"{r['accuracy']:.1f}",
             f"{r['worker_bytes'] / 1e9:.2f}",

@@ -11,6 +11,9 @@ Results = Mapping[str, Result | None]
 Finding = tuple[str, bool | None]  # in words, and whether the goal is met; None where it cannot be said
 
 FULL_DIGITS = "digits-full MNIST to USPS"
+#: Rows per domain from which a fit on a cluster says whether a goal is met.
+CLUSTER_ROWS = 1_000_000
+
 UNMEASURED: Finding = ("not measured yet", None)
 
 
@@ -226,3 +229,19 @@ def disk(results: Results) -> Finding:
     peak, size = record["peak_bytes"] / 1e9, record["input_bytes"] / 1e9
     said = f"{peak:.2f} GB of {size:.1f} GB, {number(record['reads'])} reads"
     return said, peak <= 2 if size >= 19.9 or peak > 2 else None
+
+
+def of_cluster(says: Callable[[Record], str], meets: Callable[[Record], bool]) -> Callable[[Results], Finding]:
+    """A figure of the largest fit on a cluster, in words; met only where it has the million rows that are asked for."""
+
+    def read(results: Results) -> Finding:
+        records = (results.get("cluster") or {"records": []})["records"]
+        if not records:
+            return UNMEASURED
+        record = max(records, key=lambda r: r["size"])
+        if record["status"] != "ok":
+            return record["status"], False
+        met = meets(record)
+        return f"{says(record)} ({record['size']:,} rows)", met if record["size"] >= CLUSTER_ROWS or not met else None
+
+    return read

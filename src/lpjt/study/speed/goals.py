@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lpjt.study.speed.cluster import AIM_CORES, AIM_MINUTES, AIM_ROWS
 from lpjt.study.speed.findings import (
     UNMEASURED,
     Finding,
@@ -14,6 +15,7 @@ from lpjt.study.speed.findings import (
     full_digits,
     growth,
     of_choice,
+    of_cluster,
     of_figure,
     of_neighbors,
     of_passes,
@@ -150,4 +152,30 @@ GOALS: tuple[Goal, ...] = (
     Goal("accuracy that learning on a sample costs, points", "within 0.5 at each size", sample, "sample"),
     Goal("a search among 30 settings, 2,000 rows per domain, in fits", "at most 6", search, "search"),
     Goal("full MNIST to full USPS (70,000 and 9,298 rows), seconds", "under 60", full_digits, "neighbors --full"),
+    Goal(
+        "two workers of 2 GB, rows in zarr: share of the true neighbours found",
+        "at least 0.95",
+        of_cluster(lambda r: f"{r['recall'] or 0:.3f}", lambda r: (r["recall"] or 0) >= 0.95),
+        "cluster",
+    ),
+    Goal(
+        "two workers, labels after the loss of one: equal to those without",
+        "all",
+        of_cluster(lambda r: f"{r['equal_labels']:.4g} %", lambda r: r["equal_labels"] == 100),
+        "cluster",
+    ),
+    Goal(
+        "two workers, memory of the larger one",
+        "at most 2 GB",
+        of_cluster(lambda r: f"{r['worker_bytes'] / 1e9:.2f} GB", lambda r: r["worker_bytes"] <= 2e9),
+        "cluster",
+    ),
+    Goal(
+        f"{AIM_ROWS:,} rows on {AIM_CORES} cores, minutes by the processor time of the workers",
+        f"at most {AIM_MINUTES}",
+        of_cluster(
+            lambda r: f"{r['aimed_cpu_seconds'] / 60:.0f} min", lambda r: r["aimed_cpu_seconds"] <= 60 * AIM_MINUTES
+        ),
+        "cluster",
+    ),
 )

@@ -17,7 +17,8 @@ DIRECTORY = Path("results/speed")
 
 #: The benches that the page shows.
 BENCHES = (
-    "growth", "visda", "pie", "peers", "neighbors", "sample", "search", "small", "floor", "predict", "disk", "quick"
+    "growth", "visda", "pie", "peers", "neighbors", "sample", "search", "small", "floor", "predict", "disk", "cluster",
+    "quick",
 )  # fmt: skip
 
 Record = dict[str, Any]  # label, method, size, status, message, seconds, then figures and what they hold for

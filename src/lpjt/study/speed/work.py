@@ -221,6 +221,10 @@ def _of_general_solve(_: Any, A: Any, B: Any, *args: Any, **kwargs: Any) -> floa
     return np.shape(A)[0] ** 3 / 3 + _of_solve(_, A, B)
 
 
+def _of_turns(_: Any, side: str, trans: str, turns: Any, factors: Any, Q: Any, *args: Any, **kwargs: Any) -> float:
+    return 2.0 * np.size(turns) * np.shape(Q)[1]
+
+
 def _of_symmetric_product(_: Any, alpha: Any, A: Any, *args: Any, **kwargs: Any) -> float:
     return 2.0 * np.size(A)
 
@@ -275,6 +279,10 @@ _WRAPPED: tuple[tuple[str, str, str, Callable[..., float]], ...] = (
     (_LINALG, "cho_factor", FACTOR, _cubic(1 / 3)),
     (_LINALG, "solve", FACTOR, _of_general_solve),
     (_LINALG, "solve_triangular", FACTOR, _of_solve),
+    (_LAPACK, "dsytrd", EIGEN, _cubic(4 / 3)),
+    (_LAPACK, "dsygst", EIGEN, _cubic(1)),
+    (_LAPACK, "dormqr", EIGEN, _of_turns),
+    (_LAPACK, "dtrtrs", FACTOR, _of_solve),
     (_LAPACK, "dpotrf", FACTOR, _cubic(1 / 3)),
     (_LAPACK, "spotrf", FACTOR, _cubic(1 / 3)),
     (_LAPACK, "dpotrs", FACTOR, _of_solve),
