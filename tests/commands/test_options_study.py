@@ -4,6 +4,9 @@ What these commands run is replaced by functions that record what they were give
 tests/study and, behind the command line, in test_reproduce.py.
 """
 
+import tempfile
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("typer", reason="the command line needs typer")
@@ -24,6 +27,8 @@ RUN_TASKS = "lpjt.study.speed.run.run_tasks"
 RUN_SUITE = "lpjt.commands.bench.run_jobs"
 RUN_ASKING = "lpjt.commands.bench_ask.run_jobs"
 RUN_CLUSTER = "lpjt.commands.bench_cluster.measure_cluster"
+NEED_ZARR = "lpjt.study.speed.cluster._need_zarr"
+DISK_USAGE = "lpjt.study.speed.cluster.disk_usage"
 FAMILIES, WHY_MISSING = "lpjt.study.robust.tasks.FAMILIES", "lpjt.study.robust.tasks.why_missing"
 CHECK_PEERS = "lpjt.study.speed.plans.check_installed"
 PROFILE = "lpjt.commands.bench_profile.profile_fit"
@@ -51,6 +56,8 @@ class StudyCommandLine(CommandLine):
         monkeypatch.setattr(RUN_SUITE, self._run_suite)
         monkeypatch.setattr(RUN_ASKING, self._run_asking)
         monkeypatch.setattr(RUN_CLUSTER, self._run_cluster)
+        monkeypatch.setattr(NEED_ZARR, lambda: None)
+        monkeypatch.setattr(DISK_USAGE, lambda _: SimpleNamespace(free=10**12))
         monkeypatch.setattr(WHY_MISSING, lambda *_: None)
         monkeypatch.setattr(FAMILIES, {name: suite.FAMILIES[name] for name in ("COIL20", "DeCAF6")})
 
@@ -267,6 +274,15 @@ def cluster_rows(lpjt, command):
         lpjt("bench", command, *more)
         assert lpjt.rows_per_domain() == [expected]
     assert "at least 100 rows" in lpjt("bench", command, "--rows", 50, code=2).stderr
+
+
+@CASES.prove("bench cluster", "--folder")
+def cluster_folder(lpjt, command):
+    lpjt("bench", command)
+    assert lpjt.tasks[0].data["folder"] == tempfile.gettempdir()
+    lpjt("bench", command, "--folder", lpjt.folder)
+    assert lpjt.tasks[0].data["folder"] == str(lpjt.folder)
+    assert "does not exist" in lpjt("bench", command, "--folder", "nowhere", code=2).stderr
 
 
 @CASES.prove("bench growth", "--quick")
