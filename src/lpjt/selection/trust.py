@@ -163,8 +163,8 @@ def judge(trust: Trust, *, adapted: bool, view: str, proportions: Array, of_sour
     if trust.scale_dependence > SCALE_DECIDES:
         sentences.append(
             f"Scaled by the source's statistics, {100 * trust.scale_dependence:.0f} % of the rows would change class: "
-            "columns shifted, or class proportions did. If columns did not shift, fit with scaling='source'; to be sure, "
-            "label a few target rows (y_target)."
+            "columns shifted, or class proportions did. If columns did not shift, fit with scaling='source'; to be "
+            "sure, label a few target rows (y_target)."
         )
         alarms.append(sentences[-1])
     if trust.accuracy < LOW_ACCURACY:

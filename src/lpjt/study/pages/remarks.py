@@ -26,14 +26,14 @@ refine=False)`: the candidates of the default are themselves weighed against 1-N
 [Robustness](robustness.md) has the default, on whole, cut and thinned targets.
 
 **Deep methods** (SourceOnly to DeepJDOT) are heads on the feature vectors that all methods have, in the place of whole
-networks on images: their figures are not those of their papers, and no printed figure is on these files. They
-were not run on pie; on efficientnet-unit they would repeat efficientnet, for they scale rows themselves.
+networks on images: their figures are not those of their papers, and no printed figure is on these files. They were not
+run on pie; on efficientnet-unit they would repeat efficientnet, for they scale rows themselves.
 
 **Where another method wins.** AGE-CS, ahead on SURF, learns the weights of its graph anew in every iteration, from 32
 neighbours and the current labels, and labels by a kernel ridge regression; LPJT's graphs have fixed weights, it
 propagates labels, and has such a regression after the last iteration only. On Amazon reviews the deep heads are ahead,
-SourceOnly too, which does not adapt: they train a hidden layer on the source's labels, where LPJT's map is linear, or an
-rbf kernel on some rows. That this makes the difference was not tested.
+SourceOnly too, which does not adapt: they train a hidden layer on the source's labels, where LPJT's map is linear, or
+an rbf kernel on some rows. That this makes the difference was not tested.
 
 **Held out.** No value of that setting was chosen by looking at GoogLeNet features, and Amazon reviews were looked at
 once and changed nothing: the tables googlenet, surf-googlenet, googlenet-efficientnet and amazon show it on data it was
