@@ -248,3 +248,11 @@ def test_gfk_on_surf_is_as_published(pair):
 def test_pie_is_as_published(pair, gfk, sa):
     assert accuracy(GFK(n_components=100, scaling="paper"), "pie", pair) == pytest.approx(gfk, abs=3)
     assert accuracy(SA(classifier="nu-svm", scaling="paper"), "pie", pair) == pytest.approx(sa, abs=3)
+
+
+def test_domains_of_very_different_units_in_single_precision_keep_finite_embeddings():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 5)) + 4 * y[:, None]
+    model = SDA(n_components=2, scaling="none").fit((1e-30 * X).astype(np.float32), y, (1e12 * X).astype(np.float32))
+    assert np.isfinite(model.transform((1e-30 * X).astype(np.float32), domain="source")).all()

@@ -213,3 +213,16 @@ def test_nothing_is_decomposed_where_all_directions_are_kept(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 6))
     assert principal_basis([X], [Scaling()], kept=1.0) is None
     assert principal_basis([X[:3], X[3:6]], [Scaling()] * 2, max_rank=6) is None
+
+
+def test_kernel_values_beyond_float32_give_finite_coordinates():
+    rows = np.array([[2.0, 1.0], [1.0, 3.0], [0.5, 0.5]], dtype=np.float32) * np.float32(1e20)
+    kernel = np.power(rows.astype(np.float64) @ rows.T.astype(np.float64), 3)  # about 1e120
+    basis = np.ones((3, 2)) / kernel.max()
+    params = {"degree": 3, "gamma": 1.0, "coef0": 0.0}
+    of_kernel = Coordinates(
+        Scaling(), basis=basis, kernel_rows=rows.astype(np.float64), kernel="poly", kernel_params=params
+    )
+    found = to_coordinates(rows, of_kernel)
+    assert found.dtype == np.float32
+    assert_allclose(found, kernel @ basis, rtol=1e-5)

@@ -106,7 +106,8 @@ class SA(EmbeddingClassifier):
         return X
 
     def _embed(self, X: Floats, domain: DomainName) -> Floats:
-        return self._map(X) @ self.components_[domain].astype(X.dtype, copy=False)
+        # In the components' precision: scales between domains of very different units leave float32.
+        return np.asarray(self._map(X) @ self.components_[domain]).astype(X.dtype, copy=False)
 
 
 class SDA(SA):

@@ -266,7 +266,10 @@ def _block_coordinates(block: Array | sparse.csr_array, coordinates: Coordinates
     if coordinates.kernel is not None:
         params = coordinates.kernel_params or {}
         kernel = kernel_values(X, coordinates.kernel_rows, coordinates.kernel, params)
-        X = kernel.astype(X.dtype, copy=False)
+        if coordinates.basis is None:
+            return kernel.astype(X.dtype, copy=False)
+        # In the kernel's own precision: powers of large float32 rows overflow it, and their basis is as small.
+        return np.asarray(kernel @ coordinates.basis.astype(kernel.dtype, copy=False)).astype(X.dtype, copy=False)
     if coordinates.basis is None:
         return X
     return np.asarray(X @ coordinates.basis.astype(X.dtype, copy=False))

@@ -32,8 +32,8 @@ CANDIDATE_COORDINATES = 100
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
 FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 4
 
-#: With more classes than this the second round has at most so many iterations and adapted candidates: it takes a third
-#: of a fit, and what it tells the last labels changes few of them.
+#: Number of classes beyond which the second round is shorter, and upper bounds on its iterations and its adapted
+#: candidates there: a whole second round would take a third of a fit, and changes few of the last labels.
 MANY_CLASSES, FEWER_ITERATIONS, FEWER_FINALISTS = 100, 3, 2
 
 
@@ -222,7 +222,7 @@ def _given(held: HeldOut | None, kept: Sequence[int] | None = None) -> tuple[Cod
 
 
 def _finalists(first: Trial, most: int) -> list[int]:
-    """Numbers of the best adapted candidates, one for each view and kernel, at most so many."""
+    """Numbers of the best adapted candidates, one for each view and kernel; `most` is an upper bound."""
     best: dict[Any, int] = {}
     for i in np.argsort(-first.weighed.score, kind="stable").tolist():
         s = first.settings[i]
