@@ -14,6 +14,7 @@ from lpjt.selection.trust import (
     find_absent,
     find_temperature,
     judge,
+    widen_for_one_class,
     widen_for_scale,
 )
 
@@ -213,6 +214,23 @@ def test_class_proportions_that_depend_on_the_scaling_give_an_alarm():
     assert "scaling='source'" in alarm
     assert "y_target" in alarm
     assert verdict_of(replace(GOOD, scale_dependence=0.2)).alarms == ()
+
+
+def test_the_interval_reaches_down_where_candidates_agree_on_one_class():
+    source = np.array([0.5, 0.3, 0.2])
+    low, alone = widen_for_one_class(0.9, np.array([0.0, 0.98, 0.02]), source)
+    assert alone
+    assert_allclose(low, 0.98 * 0.3 + 0.02 * 0.2 - 0.05)
+    assert widen_for_one_class(0.1, np.array([0.0, 1.0, 0.0]), source) == (0.1, True)  # wide enough already
+    assert widen_for_one_class(0.9, np.array([0.1, 0.9, 0.0]), source) == (0.9, False)  # two classes
+    rare = np.array([0.97, 0.03])
+    assert widen_for_one_class(0.9, np.array([0.98, 0.02]), rare) == (0.9, False)  # as in the source
+
+
+def test_nearly_all_rows_in_one_class_give_an_alarm():
+    (alarm,) = verdict_of(replace(GOOD, one_class=True)).alarms
+    assert alarm.startswith("Nearly all rows got one class")
+    assert "y_target" in alarm
 
 
 def test_low_trust_gives_an_alarm_and_says_what_to_do():

@@ -16,7 +16,7 @@ from lpjt.fitting.plan import Outcome
 from lpjt.fitting.trial import Lessons, Trial
 from lpjt.selection.evidence import every_few
 from lpjt.selection.shift import shift_factors
-from lpjt.selection.trust import Trust, find_temperature, widen_for_scale
+from lpjt.selection.trust import Trust, find_temperature, widen_for_one_class, widen_for_scale
 
 #: Upper bound on the rows per domain that teach the regression.
 TAUGHT_ROWS = 5000
@@ -135,7 +135,11 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
     pairs = zip(outcome.distributions, domains.targets, strict=True)
     distributions = tuple(keep_known(shift_proportions(F, temperature, shift), d.y) for F, d in pairs)
     dependence = trial.scale_dependence(distributions)
-    low = widen_for_scale(value, low, dependence)
+    low, one_class = widen_for_scale(value, low, dependence), False
+    if trial.held is None:  # given labels tell of the other classes
+        labels = np.concatenate([F.argmax(axis=1) for F in distributions])
+        found = np.bincount(labels, minlength=len(of_source)) / len(labels)
+        low, one_class = widen_for_one_class(low, found, of_source)
     return replace(
         outcome,
         distributions=distributions,
@@ -144,7 +148,7 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
             for i, predictor in enumerate(outcome.predictors)
         ),
         shift=shift,
-        trust=Trust(value, low, high, temperature, facts, dependence),
+        trust=Trust(value, low, high, temperature, facts, dependence, one_class),
     )
 
 

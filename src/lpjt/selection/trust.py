@@ -18,6 +18,9 @@ OTHER_PROPORTIONS = 0.2
 #: rows another class.
 SCALE_DECIDES = 0.2
 
+#: Candidates agree by chance if two rows, drawn at random, have the same label with more than this probability.
+AGREE_BY_CHANCE = 0.9
+
 #: Below this estimated accuracy, and below this agreement of the candidates, labels come with a warning.
 LOW_ACCURACY, LOW_AGREEMENT = 0.6, 0.5
 
@@ -44,6 +47,7 @@ class Trust:
     temperature: float = 1.0  # by which the distributions were calibrated
     facts: Facts | None = None  # None if no candidates were tried
     scale_dependence: float = 0.0  # how far class proportions depend on the scaling of columns, in [0, 1]
+    one_class: bool = False  # whether candidates agree by chance alone, see `widen_for_one_class`
 
 
 def estimate_accuracy(facts: Facts, n_classes: int) -> tuple[float, float, float]:
@@ -89,6 +93,25 @@ def widen_for_scale(value: float, low: float, dependence: float) -> float:
         Total variation distance between both class proportions, in [0, 1].
     """
     return max(min(low, value - dependence), 0.0) if dependence > SCALE_DECIDES else low
+
+
+def widen_for_one_class(low: float, found: Array, of_source: Array) -> tuple[float, bool]:
+    """Lower end of the interval of an estimated accuracy where nearly all rows got one class, and whether they did.
+
+    Candidates that give all rows one class agree, right or wrong, so that their agreement is no evidence: such a target
+    may lack the other classes, or have moved out of their reach. In the second case its classes may be those of the
+    source, and a row is right with the probability that it has the one class.
+
+    Parameters
+    ----------
+    low : float
+        By the agreement of the candidates.
+    found, of_source : arrays, (n_classes,)
+        Proportions of the labels and of the source.
+    """
+    distance = float(np.abs(found - of_source).sum()) / 2
+    alone = bool(found @ found > AGREE_BY_CHANCE) and distance > OTHER_PROPORTIONS
+    return (min(low, max(float(found @ of_source) - NARROWEST, 0.0)), True) if alone else (low, False)
 
 
 def find_temperature(distributions: Sequence[Array], accuracy: float, temper: Callable[[Array, float], Array]) -> float:
@@ -165,6 +188,12 @@ def judge(trust: Trust, *, adapted: bool, view: str, proportions: Array, of_sour
             f"Scaled by the source's statistics, {100 * trust.scale_dependence:.0f} % of the rows would change class: "
             "columns shifted, or class proportions did. If columns did not shift, fit with scaling='source'; to be "
             "sure, label a few target rows (y_target)."
+        )
+        alarms.append(sentences[-1])
+    if trust.one_class:
+        sentences.append(
+            "Nearly all rows got one class, and on one class candidates agree even where they are wrong: if other "
+            "classes may be there, label a few target rows (y_target)."
         )
         alarms.append(sentences[-1])
     if trust.accuracy < LOW_ACCURACY:
