@@ -319,6 +319,12 @@ def test_rows_of_a_round(n_classes, rows):
     assert candidates.bound_rows((15, 3, 30), n_classes) == rows
 
 
+@pytest.mark.parametrize(("n_classes", "few", "more"), [(68, 800, 1500), (150, 1500, 3300), (345, 2500, 3500)])
+def test_hundreds_of_classes_share_the_rows_of_a_round(n_classes, few, more):
+    rounds = candidates.FIRST_ROWS, candidates.SECOND_ROWS
+    assert [candidates.bound_rows(bounds, n_classes) for bounds in rounds] == [few, more]
+
+
 @pytest.mark.parametrize("many", [False, True])
 def test_the_second_round_is_shorter_with_many_classes(monkeypatch, many):
     monkeypatch.setattr(candidates, "MANY_CLASSES", 2 if many else 3)  # there are three

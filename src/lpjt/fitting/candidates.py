@@ -24,7 +24,7 @@ from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 #: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
 #: classes: enough to rank candidates, then enough for the finalists to be accurate. The last ones bound the cost with
 #: hundreds of classes, of which each column takes its time.
-FIRST_ROWS, SECOND_ROWS = (800, 10, 4000), (1500, 22, 5000)
+FIRST_ROWS, SECOND_ROWS = (800, 10, 2500), (1500, 22, 3500)
 
 #: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
 CANDIDATE_COORDINATES = 100
