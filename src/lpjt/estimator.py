@@ -101,7 +101,7 @@ class LPJT(FittedModel):
     sample_size : int, "auto" or None, default="auto"
         Maximum number of rows per domain that Algorithm 1 learns from. Larger domains are represented by a sample
         stratified by class; then all rows are embedded and labelled over the graph of all of them. "auto" is 10,000,
-        or 50 per class if that is more; None iterates on every row.
+        or 30 per class if that is more; None iterates on every row.
     memory_limit : str or int, default=None
         Memory that a fit may use beyond its input, e.g. "4GB" or a number of bytes. Rows are read in blocks that suit
         it, and coordinates are kept in a temporary file if they do not fit.

@@ -58,8 +58,9 @@ CONSTRAINTS: dict[str, list[Any]] = {
 KERNEL_ROWS, ROWS_PER_COMPONENT = 500, 3
 
 #: Maximum number of rows per domain that ``sample_size="auto"`` learns from, and per class if there are many classes.
-#: Up to 10,000 rows the search is exact, so that learning by default does not depend on an approximate one.
-SAMPLE_SIZE, SAMPLE_PER_CLASS = 10_000, 50
+#: Up to 10,000 rows the search is exact, so that learning by default does not depend on an approximate one. With 345
+#: classes, 30 rows of each are as good as 50, in three fifths of the time.
+SAMPLE_SIZE, SAMPLE_PER_CLASS = 10_000, 30
 
 
 def paper_parameters() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from lpjt.fitting.candidates import make_small, settle_masses, take_rows, try_ca
 from lpjt.fitting.start import first_labels
 from lpjt.fitting.trial import LEVEL
 from lpjt.parameters import VIEWS
-from lpjt.selection.choice import ViewFacts, weigh_candidates
+from lpjt.selection.choice import ViewFacts, prior_votes, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import believe_proportions
 from problems import masked
@@ -99,6 +99,37 @@ def test_both_rounds_are_weighed_on_the_same_ground(tried):
         assert_allclose(of_round.weighed.score, expected.score, rtol=1e-12)
         assert_allclose(of_round.weighed.weight, expected.weight, rtol=1e-12)
     assert_allclose(trial.weighed.consensus.sum(axis=1), 1, rtol=1e-6)
+
+
+def test_finalists_agree_with_their_own_votes_though_their_labels_are_new(monkeypatch):
+    mixing = {}
+
+    def label(few, plan, view, scalings):
+        found = views.label_view(few, plan, view, scalings)
+        mixing[view] = found.mixing
+        return found
+
+    def new(problem, plan, domains, start=None, shared=None):
+        return np.roll(HARD, 1, axis=1)
+
+    monkeypatch.setattr(candidates, "label_view", label)
+    monkeypatch.setattr(candidates, "iterate", new)
+    domains = opened()
+    trial, _ = try_candidates(domains, plan_for(domains))
+    first, rows, n_changed = trial.first, np.arange(36), 0
+    prior = prior_votes([s.family for s in first.settings], [mixing[s.view] for s in first.settings])
+    best = {}
+    for i in np.argsort(-first.weighed.score, kind="stable"):
+        best.setdefault((first.settings[i].view, first.settings[i].kernel, first.settings[i].family), i)
+    for s, y, agreement in zip(trial.settings, trial.labellings, trial.weighed.agreement, strict=True):
+        expected = first.weighed.votes[rows, y].mean()
+        if s.family == "adapted":
+            number = best[s.view, s.kernel, s.family]
+            changed = first.labellings[number] != y
+            n_changed += changed.sum()
+            expected += prior[number] * changed.mean()
+        assert_allclose(agreement, expected, rtol=1e-12)
+    assert n_changed
 
 
 def test_finalists_give_the_consensus_their_distributions(monkeypatch):
@@ -317,6 +348,12 @@ def test_without_a_target_there_is_nothing_to_choose(monkeypatch):
 def test_rows_of_a_round(n_classes, rows):
     # Fifteen, or three per class up to thirty, and always two of each class.
     assert candidates.bound_rows((15, 3, 30), n_classes) == rows
+
+
+@pytest.mark.parametrize(("n_classes", "few", "more"), [(68, 800, 1500), (150, 1500, 3300), (345, 2500, 3500)])
+def test_hundreds_of_classes_share_the_rows_of_a_round(n_classes, few, more):
+    rounds = candidates.FIRST_ROWS, candidates.SECOND_ROWS
+    assert [candidates.bound_rows(bounds, n_classes) for bounds in rounds] == [few, more]
 
 
 @pytest.mark.parametrize("many", [False, True])

@@ -257,3 +257,9 @@ def test_a_limit_of_memory_counts_the_sample():
         return int(str(raised.value).split("at least ")[1].split("MB")[0])
 
     assert least(copied) - least(domains) == pytest.approx(2 * X.nbytes / 1e6, abs=1)
+
+
+@pytest.mark.parametrize(("n_classes", "rows"), [(2, 10_000), (333, 10_000), (345, 10_350), (1000, 30_000)])
+def test_with_hundreds_of_classes_a_fit_learns_from_thirty_rows_of_each(n_classes, rows):
+    given = one_setting().get_params(deep=False)
+    assert make_plan(given, classes=np.arange(n_classes), one_width=True, n_rows=100_000).sample_size == rows

@@ -182,6 +182,24 @@ def test_copies_of_a_wrong_candidate_do_not_outvote_the_others():
     assert_array_equal(found.consensus.argmax(axis=1), 0)
 
 
+def test_a_candidate_agrees_with_its_own_vote_though_its_labels_are_new():
+    labellings, families, views, ground, n_classes = random_case()
+    prior = prior_votes(families, [view.mixing for view in views])
+    first = weigh_candidates(labellings, families, views, ground, n_classes)
+    again = labellings.copy()
+    again[-1, ::3] = (again[-1, ::3] + 1) % n_classes
+    given = {"votes": first.votes, "before": {len(families) - 1: (prior[-1], labellings[-1])}}
+    found = weigh_candidates(again, families, views, ground, n_classes, **given)
+    # By hand: its own vote goes with it, and those of the others stay.
+    rows = np.arange(labellings.shape[1])
+    own = np.zeros_like(first.votes)
+    own[rows, labellings[-1]] = prior[-1]
+    expected = prior[-1] + (first.votes - own)[rows, again[-1]].mean()
+    assert_allclose(found.agreement, [*first.agreement[:-1], expected], rtol=1e-12)
+    assert_allclose(found.score[:-1], first.score[:-1], rtol=1e-12)
+    assert_array_equal(found.votes, first.votes)
+
+
 def test_sharpness_turns_scores_into_weights():
     found = weights_of([[0] * 10] * 2, ["adapted"] * 2, kinship=[0.4, 0.0])  # scores differ by 0.2, one sharpness
     assert_allclose(found.score[0] - found.score[1], 0.2, rtol=1e-10)

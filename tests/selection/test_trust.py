@@ -115,6 +115,20 @@ def test_temperatures_are_above_one_for_too_sharp_and_below_for_too_flat():
     assert_allclose(certain.max(axis=1), 0.9, atol=1e-3)  # even distributions that are exactly certain
 
 
+@pytest.mark.parametrize("accuracy", [0.5, 0.7, 0.9, 0.99])
+def test_a_temperature_is_found_in_few_steps(accuracy):
+    steps = []
+
+    def counted(F, temperature):
+        steps.append(temperature)
+        return temper(F, temperature)
+
+    F = distributions("sharp")
+    found = find_temperature([F], accuracy, counted)
+    assert_allclose(temper(F, found).max(axis=1).mean(), accuracy, atol=1e-8)
+    assert len(steps) <= 16
+
+
 def test_one_class_and_no_rows_need_no_temperature():
     assert find_temperature([np.ones((5, 1))], 0.9, temper) == 1.0
     assert find_temperature([np.empty((0, 3))], 0.9, temper) == 1.0

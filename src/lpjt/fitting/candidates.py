@@ -17,14 +17,14 @@ from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, make_problem
-from lpjt.selection.choice import Ground, ViewFacts, weigh_candidates
+from lpjt.selection.choice import Ground, ViewFacts, prior_votes, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 
 #: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
 #: classes: enough to rank candidates, then enough for the finalists to be accurate. The last ones bound the cost with
 #: hundreds of classes, of which each column takes its time.
-FIRST_ROWS, SECOND_ROWS = (800, 10, 4000), (1500, 22, 5000)
+FIRST_ROWS, SECOND_ROWS = (800, 10, 2500), (1500, 22, 3500)
 
 #: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
 CANDIDATE_COORDINATES = 100
@@ -144,7 +144,9 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     soft = {n_unadapted + i: F[rows] for i, F in enumerate(again)}
     second += [(replace(s, masses=masses), F[rows].argmax(axis=1)) for s, F in zip(finalists, again, strict=True)]
     kept = [i for i, s in enumerate(first.settings) if s.family != "adapted"] + numbers
-    earlier = {"votes": first.weighed.votes, "soft": soft, "given": _given(held, kept)}
+    voted = prior_votes([s.family for s, _ in tried], [of_views[s.view].mixing for s, _ in tried])
+    before = {n_unadapted + i: (voted[number], first.labellings[number]) for i, number in enumerate(numbers)}
+    earlier = {"votes": first.weighed.votes, "before": before, "soft": soft, "given": _given(held, kept)}
     trial = _weigh(second, of_views, ground, samples.of_few, len(few.classes), **earlier)
     # Rows outside the first round's sample have the votes of the finalists alone: they teach as much as these weigh.
     values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])

@@ -87,6 +87,7 @@ def weigh_candidates(
     n_classes: int,
     *,
     votes: Array | None = None,
+    before: Mapping[int, tuple[float, Codes]] | None = None,
     soft: Mapping[int, Array] | None = None,
     given: tuple[Codes, Codes] | None = None,
 ) -> Weighed:
@@ -110,6 +111,9 @@ def weigh_candidates(
     votes : array, (n, n_classes), optional
         Shares of votes that candidates are to agree with; by default those of the candidates themselves. Candidates
         that were made from earlier votes are judged by those: among themselves they agree, right or wrong.
+    before : mapping of position to pair of float and int array, (n,), optional
+        Weight of the vote that a candidate has among `votes`, and the labels that it voted for, if it has others now:
+        it agrees with itself all the same, as those do whose labels are as they were.
     soft : mapping of position to array, (n, n_classes), optional
         Distributions that some of the candidates give to the consensus instead of their labels.
     given : pair of int arrays, (m, g) and (g,), optional
@@ -127,6 +131,8 @@ def weigh_candidates(
     separated = np.array([label_separation(y, ground.nearest, n_classes) for y in labellings])
     returned = np.array([label_return(y, ground.reverse, ground.y_reverse, n_classes) for y in labellings])
     agreement = np.array([votes[rows, y].mean() for y in labellings])
+    for i, (weight_before, labels_before) in (before or {}).items():
+        agreement[i] += weight_before * np.mean(labellings[i] != labels_before)
     unadapted, linear = (np.array([f in group for f in families]) for group in (("nearest", "linear"), ("linear",)))
     kinship, clarity = (np.array([getattr(view, part) for view in views]) for part in ("kinship", "clarity"))
     score = ground.local * (separated + returned) + KINSHIP_WEIGHT * kinship + clarity + agreement
