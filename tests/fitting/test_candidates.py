@@ -235,6 +235,18 @@ def test_candidates_have_few_coordinates(monkeypatch, given, rank):
     assert {part.shape[1] for problem, _ in first for part in problem.rows} == {rank}
 
 
+@pytest.mark.parametrize(
+    ("given", "n_rows", "expected"), [("auto", 99, 5), ("auto", 12, "auto"), (3, 99, 3), (6, 99, 6)]
+)
+def test_the_whole_fit_has_the_coordinates_of_candidates_if_they_had_its_rows(monkeypatch, given, n_rows, expected):
+    monkeypatch.setattr(candidates, "CANDIDATE_COORDINATES", 5)
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (n_rows, 1, 99))
+    calls_of_iterate(monkeypatch)
+    domains = opened()
+    _, plan = try_candidates(domains, plan_for(domains, n_coordinates=given, n_components=4))
+    assert plan.n_coordinates == expected
+
+
 def test_each_kernel_has_coordinates_of_its_own(monkeypatch):
     first, second = calls_of_iterate(monkeypatch)
     domains = opened()

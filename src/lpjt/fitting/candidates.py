@@ -166,6 +166,7 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
         views=(chosen.view,),
         kernel=chosen.kernel or plan.kernel,
         classifier=rule,
+        n_coordinates=_rank_of_whole(plan, samples),
         # The whole fit goes on where the candidate ended; some iterations are left for the rows outside the sample.
         max_iter=max(plan.max_iter - FIRST_ITERATIONS - n_iterations, (plan.max_iter + 1) // 2),
     )
@@ -293,6 +294,12 @@ def make_small(plan: Plan, max_iter: int) -> Plan:
         on_disk=False,
         max_iter=min(plan.max_iter, max_iter),
     )
+
+
+def _rank_of_whole(plan: Plan, samples: Samples) -> int | str | None:
+    """Coordinates of the whole fit: where candidates had all of its rows, no more than theirs, if it may choose."""
+    had_all = all(rows is None for rows in samples.positions)
+    return _rank(plan) if had_all and plan.n_coordinates == "auto" else plan.n_coordinates
 
 
 def _rank(plan: Plan) -> int:
