@@ -325,6 +325,25 @@ def test_the_second_round_labels_more_rows(monkeypatch):
     assert 0 < adapted < 1
 
 
+def test_the_second_round_has_the_coordinates_of_the_first(monkeypatch):
+    """Rows that were not in the first round are mapped as those that were, by no statistic of their own."""
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1, 99))
+    first, second = calls_of_iterate(monkeypatch)
+    domains = opened()
+    trial, _ = try_candidates(domains, plan_for(domains))
+    finalists = [s for s in trial.settings if s.family == "adapted"]
+    assert len(second) == len(finalists) == 4
+    learned = [problem for problem, _ in first]
+    for problem, _ in second:
+        assert [len(rows) for rows in problem.rows] == [42, 36]
+        few = [problem.rows[i][trial.sample[i]] for i in (0, 1)]
+        assert any(
+            of.rows[0].shape == few[0].shape
+            and all(np.allclose(a, b, rtol=1e-9) for a, b in zip(few, of.rows, strict=True))
+            for of in learned
+        )
+
+
 def test_sampled_rows_keep_their_labels_and_places():
     domains = open_domains(X, Y, X_TARGET, masked(Y_TARGET, 2))
     rows = np.array([1, 4, 5])

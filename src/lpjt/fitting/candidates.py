@@ -10,13 +10,12 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
 from lpjt.core.moments import class_proportions
-from lpjt.core.objective import Problem, Workspace
 from lpjt.domains import Domains
 from lpjt.fitting.held_out import HeldOut, hold_out
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
-from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, make_problem
+from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, map_problem
 from lpjt.selection.choice import Ground, ViewFacts, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
@@ -192,24 +191,18 @@ def _label_again(
     Each goes on from its own labels of the first round, `begun`: finalists that begin with the consensus agree, right
     or wrong.
     """
-    known: dict[Any, tuple[Problem, Workspace]] = {}
-    if all(rows is None for rows in samples.within):
-        known = {
-            (view.name, kernel): (view.problems[kernel], view.shared[kernel])
-            for view in views
-            for kernel in view.problems
-        }
-    scalings = Scalings(samples.more)
+    of_name, is_same = {view.name: view for view in views}, all(rows is None for rows in samples.within)
     seeds = small.random_state.randint(2**31 - 1, size=len(finalists))
 
     def label(job: tuple[Setting, Sequence[Array], int]) -> Array:
         setting, start, seed = job
-        kernel = setting.kernel or small.kernel
+        view, kernel = of_name[setting.view], setting.kernel or small.kernel
         own = replace(small, kernel=kernel, random_state=np.random.RandomState(seed))
-        problem, shared = known.get((setting.view, kernel), (None, None))
-        if problem is None:
-            problem = make_problem(samples.more, own, setting.view, scalings)
-        return iterate(problem, own, samples.more, start, shared)
+        if is_same:
+            return iterate(view.problems[kernel], own, samples.more, start, view.shared[kernel])
+        # The coordinates of the first round: to learn them from more rows would take longer than the iterations.
+        problem = map_problem(samples.more, own, view.maps[kernel])
+        return iterate(problem, own, samples.more, start)
 
     return map_threads(label, list(zip(finalists, begun, seeds, strict=True)))
 
