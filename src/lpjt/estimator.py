@@ -83,7 +83,8 @@ class LPJT(FittedModel):
         clusters to classes, and "gromov" matches rows by Gromov-Wasserstein (needs POT). "pca-nn" is the start of the
         authors' program.
     max_iter : int, default=10
-        Maximum number of iterations of Algorithm 1 (T in the paper).
+        Maximum number of iterations of Algorithm 1 (T in the paper), those of the candidate that is fitted on all
+        rows included; half of them at least are left for all rows.
     tol : float, default=1e-3
         Iterations end when at most this share of the target's labels changes and the weights are steady.
     safeguard : bool, default=True
@@ -93,7 +94,8 @@ class LPJT(FittedModel):
         Number of principal directions of the rows in which the projections are sought. None keeps all that the rows
         span. "auto" keeps those that hold 99.9 % of the mean square, at least four times the components, and at most
         512 (or four times the components) in domains of more than 20,000 rows and with a kernel. Sparse domains of
-        more than 2**26 entries, zeros included, have at most 256 (or four times the components).
+        more than 2**26 entries, zeros included, have at most 256 (or four times the components). Where candidates were
+        tried on all rows, it keeps as many as these had, 100 or `n_components` if that is more.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         Search of nearest rows. "approximate" (needs faiss) takes time in proportion to the rows, and finds at least
         95 % of the neighbours in the tests. "auto" is exact up to 10,000 rows per domain. Either way a row far from

@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lpjt import LPJT, Kernel
 from lpjt._threads import threads
 from lpjt.classifiers import with_masses
-from lpjt.core import projection
+from lpjt.core import alternation, projection
 from lpjt.domains import open_domains
 from lpjt.fitting import candidates, views
+from lpjt.fitting.adapt import adapt
 from lpjt.fitting.candidates import make_small, settle_masses, take_rows, try_candidates
 from lpjt.fitting.start import first_labels
 from lpjt.fitting.trial import LEVEL
@@ -149,7 +150,7 @@ def test_finalists_give_the_consensus_their_distributions(monkeypatch):
     assert_allclose(trial.lesson.values, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize(("max_iter", "n_first", "n_second"), [(20, 2, 5), (4, 2, 4), (1, 1, 1)])
+@pytest.mark.parametrize(("max_iter", "n_first", "n_second"), [(20, 2, 3), (2, 2, 2), (1, 1, 1)])
 def test_rounds_have_few_iterations(monkeypatch, max_iter, n_first, n_second):
     """In the first round both class masses of ten problems share the first projection, at least."""
     solved, solve, plans, rules, advance = [], projection.solve_projection, [], [], views._advance
@@ -188,12 +189,72 @@ def test_masses_are_together_as_long_as_their_labels_are_equal():
     assert views._with_equal_labels([[one[:1], one[1:]], [same]]) == [[0, 1]]  # whatever targets the rows are of
 
 
-def test_finalists_begin_with_labels_of_their_own_view(monkeypatch):
-    starts = []
-    monkeypatch.setattr(candidates, "iterate", lambda *args, **named: starts.append((args[3:], named)) or HARD)
+@pytest.mark.parametrize("name", ["one source", "several targets"])
+@pytest.mark.parametrize("n_first", [99, 12])
+def test_finalists_go_on_from_their_own_labels_of_the_first_round(monkeypatch, name, n_first):
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (n_first, 1, 99))
+    starts, n_target = [], 36
+    monkeypatch.setattr(candidates, "iterate", lambda *args, **named: starts.append(args[3]) or HARD)
+    domains = opened(name)
+    trial, _ = try_candidates(domains, plan_for(domains))
+    first, sizes = trial.first, [d.X.shape[0] for d in domains.targets]
+    known = np.zeros(n_target, dtype=bool)
+    offset = 0
+    for rows, size in zip(trial.sample[len(domains.sources) :], sizes, strict=True):
+        known[offset + (np.arange(size) if rows is None else rows)] = True
+        offset += size
+    assert known.all() == (n_first == 99)
+    finalists = [s for s in trial.settings if s.family == "adapted"]
+    assert len(starts) == len(finalists) == 4
+    of_setting = dict.fromkeys((s.view, s.kernel) for s in finalists)
+    for s, labels, score in zip(first.settings, first.labellings, first.weighed.score, strict=True):
+        last = of_setting.get((s.view, s.kernel), ...)
+        if s.family == "adapted" and last is not ... and (last is None or score > last[0]):
+            of_setting[s.view, s.kernel] = score, labels
+    for start, (_, labels) in zip(starts, of_setting.values(), strict=True):
+        assert [len(F) for F in start] == sizes
+        stacked = np.vstack(start)
+        assert_array_equal(stacked[known], np.eye(3)[labels])
+        assert not stacked[~known].any()
+
+
+@pytest.mark.parametrize("n_rows", [99, 12])
+def test_the_whole_fit_goes_on_where_the_chosen_finalist_ended(monkeypatch, n_rows):
+    """With its labels, for the iterations that are left; rows outside the sample have no label yet."""
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (n_rows, 1, 99))
+    starts, alternate = [], alternation.alternate
+
+    def begin(problem, settings, classify, start, **named):
+        starts.append((start, named["max_iter"]))
+        return alternate(problem, settings, classify, start, **named)
+
+    ends = []
+    monkeypatch.setattr(
+        candidates, "iterate", lambda *args, **named: ends.append(views.iterate(*args, **named)) or ends[-1]
+    )
+    domains = opened("several targets")
+    plan = plan_for(domains, tol=0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(alternation, "alternate", begin)
+        outcome = adapt(domains, plan)
+    assert outcome.adapted
+    trial, (start, max_iter) = outcome.trial, starts[-1]
+    assert max_iter == 10 - 2 - 3
+    place = [i for i, s in enumerate(trial.settings) if s.family == "adapted"].index(trial.chosen)
+    expected = [np.zeros((20, 3)), np.zeros((16, 3))]
+    parts = zip(expected, trial.lesson.of_targets([20, 16]), strict=True)
+    rows = [(F, chosen) for F, (chosen, _) in parts]
+    for (F, chosen), values in zip(rows, np.split(ends[place], [len(rows[0][1])]), strict=True):
+        F[chosen] = values
+    for found, wanted in zip(start, expected, strict=True):
+        assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(("max_iter", "left"), [(1, 1), (4, 2), (9, 5), (10, 5), (30, 25)])
+def test_half_of_the_iterations_at_least_are_left_for_the_whole_fit(monkeypatch, max_iter, left):
+    calls_of_iterate(monkeypatch)
     domains = opened()
-    try_candidates(domains, plan_for(domains))
-    assert [(rest, named.get("start")) for rest, named in starts] == [((), None)] * 4
+    assert try_candidates(domains, plan_for(domains, max_iter=max_iter))[1].max_iter == left
 
 
 @pytest.mark.parametrize(("given", "rank"), [(None, 5), (3, 3), (6, 5), ("auto", 5)])
@@ -203,6 +264,18 @@ def test_candidates_have_few_coordinates(monkeypatch, given, rank):
     domains = opened()
     try_candidates(domains, plan_for(domains, n_coordinates=given, n_components=4, kernel="linear"))
     assert {part.shape[1] for problem, _ in first for part in problem.rows} == {rank}
+
+
+@pytest.mark.parametrize(
+    ("given", "n_rows", "expected"), [("auto", 99, 5), ("auto", 12, "auto"), (3, 99, 3), (6, 99, 6)]
+)
+def test_the_whole_fit_has_the_coordinates_of_candidates_if_they_had_its_rows(monkeypatch, given, n_rows, expected):
+    monkeypatch.setattr(candidates, "CANDIDATE_COORDINATES", 5)
+    monkeypatch.setattr(candidates, "SECOND_ROWS", (n_rows, 1, 99))
+    calls_of_iterate(monkeypatch)
+    domains = opened()
+    _, plan = try_candidates(domains, plan_for(domains, n_coordinates=given, n_components=4))
+    assert plan.n_coordinates == expected
 
 
 def test_each_kernel_has_coordinates_of_its_own(monkeypatch):
@@ -283,6 +356,25 @@ def test_the_second_round_labels_more_rows(monkeypatch):
     assert 0 < adapted < 1
 
 
+def test_the_second_round_has_the_coordinates_of_the_first(monkeypatch):
+    """Rows that were not in the first round are mapped as those that were, by no statistic of their own."""
+    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1, 99))
+    first, second = calls_of_iterate(monkeypatch)
+    domains = opened()
+    trial, _ = try_candidates(domains, plan_for(domains))
+    finalists = [s for s in trial.settings if s.family == "adapted"]
+    assert len(second) == len(finalists) == 4
+    learned = [problem for problem, _ in first]
+    for problem, _ in second:
+        assert [len(rows) for rows in problem.rows] == [42, 36]
+        few = [problem.rows[i][trial.sample[i]] for i in (0, 1)]
+        assert any(
+            of.rows[0].shape == few[0].shape
+            and all(np.allclose(a, b, rtol=1e-9) for a, b in zip(few, of.rows, strict=True))
+            for of in learned
+        )
+
+
 def test_sampled_rows_keep_their_labels_and_places():
     domains = open_domains(X, Y, X_TARGET, masked(Y_TARGET, 2))
     rows = np.array([1, 4, 5])
@@ -359,15 +451,16 @@ def test_hundreds_of_classes_share_the_rows_of_a_round(n_classes, few, more):
 @pytest.mark.parametrize("many", [False, True])
 def test_the_second_round_is_shorter_with_many_classes(monkeypatch, many):
     monkeypatch.setattr(candidates, "MANY_CLASSES", 2 if many else 3)  # there are three
+    monkeypatch.setattr(candidates, "FEWER_ITERATIONS", 2)
     plans = []
     monkeypatch.setattr(candidates, "iterate", lambda problem, plan, *rest, **named: plans.append(plan) or HARD)
     domains = opened()
     try_candidates(domains, plan_for(domains, max_iter=20))
-    assert [plan.max_iter for plan in plans] == ([3] * 2 if many else [5] * 4)
+    assert [plan.max_iter for plan in plans] == ([2] * 2 if many else [3] * 4)
 
 
 def test_up_to_a_hundred_classes_the_second_round_is_whole():
-    assert candidates.bound_second_round(100) == (5, 4)
+    assert candidates.bound_second_round(100) == (3, 4)
     assert candidates.bound_second_round(101) == (3, 2)
 
 

@@ -1,5 +1,7 @@
 """The numbers of a report, against numbers that are known."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from pages import plain, shapes
@@ -149,6 +151,13 @@ def test_worries_are_sorted_and_speak_of_what_is_there():
     assert levels == sorted(levels)
     none, _ = shapes()["no target"]
     assert find_worries(none, []) == []
+
+
+@pytest.mark.parametrize(("n_changed", "told"), [(0, False), (5, True)])
+def test_labels_that_still_moved_are_a_worry_after_any_number_of_iterations(n_changed, told):
+    model = copy(plain()[0])
+    model.adapted_, model.history_ = True, [{"n_changed": n_changed}]  # fewer than max_iter: a candidate had the others
+    assert ("Still moving" in [worry.title for worry in find_worries(model, [])]) == told
 
 
 def test_the_choice_is_explained():

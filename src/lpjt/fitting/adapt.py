@@ -65,7 +65,8 @@ def _adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> O
             return replace(keep_unshifted(domains, plan, unshifted), seconds=clock.laps)
     kind = choose_scaling(domains, plan.views, scalings)
     clock.lap("scaling")
-    candidate = begin_candidate(domains, plan, kind, scalings.of(kind), clock)
+    begun = None if trial is None else trial.reached_of([d.X.shape[0] for d in domains.targets])
+    candidate = begin_candidate(domains, plan, kind, scalings.of(kind), clock, begun)
     steady = _iterate(candidate, plan, on_record)
     for record in candidate.records:
         clock.add(record["seconds"])

@@ -68,8 +68,19 @@ def count_classes(state: State) -> int:
     return len(np.unique(np.concatenate([F.argmax(axis=1) for F in state.distributions])))
 
 
-def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[Scaling], clock: Clock) -> Candidate:
-    """Prepare the iterations of a plan under one kind of scaling, whose statistics are given for each domain."""
+def begin_candidate(
+    domains: Domains,
+    plan: Plan,
+    kind: str,
+    scalings: Sequence[Scaling],
+    clock: Clock,
+    begun: Sequence[tuple[Codes, Array]] | None = None,
+) -> Candidate:
+    """Prepare the iterations of a plan under one kind of scaling, whose statistics are given for each domain.
+
+    The iterations begin with the first labels, or with distributions of rows of each target and their positions, if
+    these are given.
+    """
     everything = domains.all
     n_sources = len(domains.sources)
     maps = make_coordinates(everything, scalings, plan)
@@ -92,8 +103,17 @@ def begin_candidate(domains: Domains, plan: Plan, kind: str, scalings: Sequence[
     clock.lap("start")
     candidate.problem = replace(problem, neighbors=None)  # the lists of the sources are not needed for long
     classify = on_domains(plan.classifier, candidate.problem, settings.search)
-    candidate.iterations = alternation.alternate(problem, settings, classify, start, max_iter=plan.max_iter)
+    first = start if begun is None else _among_zeros(begun, [len(F) for F in start])
+    candidate.iterations = alternation.alternate(problem, settings, classify, first, max_iter=plan.max_iter)
     return candidate
+
+
+def _among_zeros(parts: Sequence[tuple[Codes, Array]], sizes: Sequence[int]) -> list[Array]:
+    """Distributions of all rows of targets of these numbers of rows: those given, else zeros."""
+    whole: list[Array] = [np.zeros((n, values.shape[1])) for n, (_, values) in zip(sizes, parts, strict=True)]
+    for F, (rows, values) in zip(whole, parts, strict=True):
+        F[rows] = values
+    return whole
 
 
 def embed_rows(X: AnyRows, coordinates_map: Coordinates, plan: Plan) -> Array:

@@ -10,13 +10,12 @@ from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
 from lpjt.core.moments import class_proportions
-from lpjt.core.objective import Problem, Workspace
 from lpjt.domains import Domains
 from lpjt.fitting.held_out import HeldOut, hold_out
 from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
-from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, make_problem
+from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, map_problem
 from lpjt.selection.choice import Ground, ViewFacts, prior_votes, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
@@ -30,7 +29,7 @@ FIRST_ROWS, SECOND_ROWS = (800, 10, 2500), (1500, 22, 3500)
 CANDIDATE_COORDINATES = 100
 
 #: Upper bounds on the iterations of the two rounds, and on the adapted candidates of the second one.
-FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 5, 4
+FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 3, 4
 
 #: Number of classes beyond which the second round is shorter, and upper bounds on its iterations and its adapted
 #: candidates there: a whole second round would take a third of a fit, and changes few of the last labels.
@@ -138,7 +137,8 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
     n_iterations, n_finalists = bound_second_round(len(few.classes))
     numbers = _finalists(first, n_finalists)
     finalists = [first.settings[i] for i in numbers]
-    again = _label_again(finalists, samples, make_small(replace(plan, classifier=rule), n_iterations), views)
+    begun = [begin_from(first.labellings[i], samples, len(few.classes)) for i in numbers]
+    again = _label_again(finalists, begun, samples, make_small(replace(plan, classifier=rule), n_iterations), views)
     second = [pair for pair in tried if pair[0].family != "adapted"]
     rows, n_unadapted = samples.few_targets, len(second)
     soft = {n_unadapted + i: F[rows] for i, F in enumerate(again)}
@@ -160,34 +160,53 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
         shift=shift,
         mixing=max(view.mixing for view in views),
     )
-    chosen = trial.settings[trial.chosen]
-    return trial, replace(plan, views=(chosen.view,), kernel=chosen.kernel or plan.kernel, classifier=rule)
+    number, chosen = trial.chosen, trial.settings[trial.chosen]
+    trial = replace(trial, reached=Sampled(samples.positions, again[number - n_unadapted]))
+    return trial, replace(
+        plan,
+        views=(chosen.view,),
+        kernel=chosen.kernel or plan.kernel,
+        classifier=rule,
+        n_coordinates=_rank_of_whole(plan, samples),
+        # The whole fit goes on where the candidate ended; some iterations are left for the rows outside the sample.
+        max_iter=max(plan.max_iter - FIRST_ITERATIONS - n_iterations, (plan.max_iter + 1) // 2),
+    )
 
 
-def _label_again(finalists: Sequence[Setting], samples: Samples, small: Plan, views: Sequence[View]) -> list[Array]:
+def begin_from(labels: Codes, samples: Samples, n_classes: int) -> list[Array]:
+    """First distributions of each target's rows of the second round: labels of the first one, else zeros."""
+    sizes = [d.X.shape[0] for d in samples.more.targets]
+    F = np.zeros((sum(sizes), n_classes))
+    F[samples.few_targets, labels] = 1.0
+    return np.split(F, np.cumsum(sizes)[:-1])
+
+
+def _label_again(
+    finalists: Sequence[Setting],
+    begun: Sequence[Sequence[Array]],
+    samples: Samples,
+    small: Plan,
+    views: Sequence[View],
+) -> list[Array]:
     """Distributions of the target rows of the second round, (n, n_classes), by each finalist.
 
-    Each begins with labels of its own view: finalists that begin with the consensus agree, right or wrong.
+    Each goes on from its own labels of the first round, `begun`: finalists that begin with the consensus agree, right
+    or wrong.
     """
-    known: dict[Any, tuple[Problem, Workspace]] = {}
-    if all(rows is None for rows in samples.within):
-        known = {
-            (view.name, kernel): (view.problems[kernel], view.shared[kernel])
-            for view in views
-            for kernel in view.problems
-        }
-    scalings = Scalings(samples.more)
+    of_name, is_same = {view.name: view for view in views}, all(rows is None for rows in samples.within)
     seeds = small.random_state.randint(2**31 - 1, size=len(finalists))
 
-    def label(job: tuple[Setting, int]) -> Array:
-        kernel = job[0].kernel or small.kernel
-        own = replace(small, kernel=kernel, random_state=np.random.RandomState(job[1]))
-        problem, shared = known.get((job[0].view, kernel), (None, None))
-        if problem is None:
-            problem = make_problem(samples.more, own, job[0].view, scalings)
-        return iterate(problem, own, samples.more, shared=shared)
+    def label(job: tuple[Setting, Sequence[Array], int]) -> Array:
+        setting, start, seed = job
+        view, kernel = of_name[setting.view], setting.kernel or small.kernel
+        own = replace(small, kernel=kernel, random_state=np.random.RandomState(seed))
+        if is_same:
+            return iterate(view.problems[kernel], own, samples.more, start, view.shared[kernel])
+        # The coordinates of the first round: to learn them from more rows would take longer than the iterations.
+        problem = map_problem(samples.more, own, view.maps[kernel])
+        return iterate(problem, own, samples.more, start)
 
-    return map_threads(label, list(zip(finalists, seeds, strict=True)))
+    return map_threads(label, list(zip(finalists, begun, seeds, strict=True)))
 
 
 def settle_masses(plan: Plan, first: Trial, domains: Domains) -> tuple[str, Array | None]:
@@ -270,6 +289,12 @@ def make_small(plan: Plan, max_iter: int) -> Plan:
         on_disk=False,
         max_iter=min(plan.max_iter, max_iter),
     )
+
+
+def _rank_of_whole(plan: Plan, samples: Samples) -> int | str | None:
+    """Coordinates of the whole fit: where candidates had all of its rows, no more than theirs, if it may choose."""
+    had_all = all(rows is None for rows in samples.positions)
+    return _rank(plan) if had_all and plan.n_coordinates == "auto" else plan.n_coordinates
 
 
 def _rank(plan: Plan) -> int:

@@ -58,6 +58,7 @@ class Trial:
     weighed: Weighed
     sample: tuple[Codes | None, ...]  # positions of the rows of each domain; None for all of its rows
     lesson: Sampled | None = None  # consensus of the sample, and what adapted candidates say of a larger one
+    reached: Sampled | None = None  # distributions of the sampled rows that the chosen candidate ended with
     first: "Trial | None" = None  # the round before
     held: HeldOut | None = None  # what the first round says of rows whose label was hidden; None if none is given
     shift: float = 0.0  # how far to believe that the target has other class proportions than the source, in [0, 1]
@@ -168,6 +169,10 @@ class Trial:
         """For each target, of these numbers of rows: positions of rows that teach, and their distributions."""
         lesson = self.lesson or Sampled(self.sample, self.weighed.consensus)
         return lesson.of_targets(sizes)
+
+    def reached_of(self, sizes: Sequence[int]) -> Lessons | None:
+        """The same of the rows that the chosen candidate labelled last, and its distributions; None without any."""
+        return None if self.reached is None else self.reached.of_targets(sizes)
 
     @property
     def is_adapted(self) -> Any:

@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import Classifier, with_masses
 from lpjt.core import alternation
+from lpjt.core.coordinates import Coordinates
 from lpjt.core.neighbors import nearest_rows
 from lpjt.core.objective import Problem, Settings, Workspace, list_neighbors, prepare
 from lpjt.core.ridge import fit_linear_ridge
@@ -51,6 +52,7 @@ class View:
     nearest: Codes  # nearest other target row of each target row
     reverse: Codes | None  # nearest target row of each source row; None if widths differ
     plain: Problem  # in linear coordinates, for candidates that do not adapt
+    maps: dict[Kernel, tuple[Coordinates, ...]]  # to the coordinates of each kernel, per domain
     problems: dict[Kernel, Problem]  # in the coordinates of each kernel
     shared: dict[Kernel, Workspace]  # what the candidates of each kernel share
     settings: list[Setting] = field(default_factory=list)
@@ -74,14 +76,21 @@ class View:
 
 def label_view(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> View:
     """Label the targets in one view: without adaptation, and by a few iterations for each kernel and class mass."""
-    linear = make_problem(domains, replace(plan, kernel=Kernel("linear")), view, scalings)
-    problems = {
-        kernel: linear if kernel.is_linear else make_problem(domains, replace(plan, kernel=kernel), view, scalings)
+    of_linear = make_coordinates(domains.all, scalings.of(view), replace(plan, kernel=Kernel("linear")))
+    maps = {
+        kernel: of_linear
+        if kernel.is_linear
+        else make_coordinates(domains.all, scalings.of(view), replace(plan, kernel=kernel))
         for kernel in plan.kernels
+    }
+    linear = map_problem(domains, plan, of_linear)
+    problems = {
+        kernel: linear if kernel.is_linear else map_problem(domains, plan, of_kernel)
+        for kernel, of_kernel in maps.items()
     }
     settings = settings_of(plan, domains)
     shared = {kernel: prepare(problem, settings) for kernel, problem in problems.items()}
-    found = View(view, _nearest_of_targets(linear), None, linear, problems, shared)
+    found = View(view, _nearest_of_targets(linear), None, linear, maps, problems, shared)
     if len(set(_widths(domains))) == 1:
         _compare_domains(found, linear)
     _add_candidates(found, domains, plan)
@@ -92,7 +101,9 @@ def label_problems(view: View, domains: Domains, plan: Plan) -> View:
     """Label the rows of a view again, with its coordinates and neighbours but the labels of `domains`."""
     labels = tuple(d.y for d in domains.all)
     problems = {kernel: replace(problem, labels=labels) for kernel, problem in view.problems.items()}
-    found = View(view.name, view.nearest, view.reverse, replace(view.plain, labels=labels), problems, view.shared)
+    found = View(
+        view.name, view.nearest, view.reverse, replace(view.plain, labels=labels), view.maps, problems, view.shared
+    )
     _add_candidates(found, domains, plan)
     return found
 
@@ -200,8 +211,12 @@ def join_grounds(domains: Domains, views: Sequence[View]) -> Ground:
 
 def make_problem(domains: Domains, plan: Plan, view: str, scalings: Scalings) -> Problem:
     """Coordinates and neighbour lists of all rows in one view, for the plan's kernel."""
+    return map_problem(domains, plan, make_coordinates(domains.all, scalings.of(view), plan))
+
+
+def map_problem(domains: Domains, plan: Plan, maps: Sequence[Coordinates]) -> Problem:
+    """As `make_problem`, with maps to coordinates, one per domain, that were learned from these rows or from others."""
     everything = domains.all
-    maps = make_coordinates(everything, scalings.of(view), plan)
     rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
     is_target = tuple(i >= len(domains.sources) for i in range(len(everything)))
     labels = tuple(d.y for d in everything)

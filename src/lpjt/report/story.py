@@ -162,7 +162,7 @@ def _of_fit(model: Any) -> list[Worry]:
         found.append(Worry("note", "No adaptation was used", text))
     history = model.history_
     n_target = sum(len(labels) for labels in _values(model.transduction_))
-    moving = history[-1]["n_changed"] if history and len(history) >= model.max_iter else 0
+    moving = history[-1]["n_changed"] if history else 0
     if model.adapted_ and moving > model.tol * n_target:
         text = f"{count(moving, 'label')} still changed in the last iteration; a larger max_iter may settle them."
         found.append(Worry("note", "Still moving", text))
