@@ -1,6 +1,6 @@
 """The candidates of a fit: several ways to label a sample of the target, which share coordinates and neighbours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from lpjt.fitting.plan import Plan
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, map_problem
-from lpjt.selection.choice import Ground, ViewFacts, prior_votes, weigh_candidates
+from lpjt.selection.choice import Ground, prior_votes, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
 
@@ -125,51 +125,76 @@ def label_views(few: Domains, plan: Plan, scalings: Scalings) -> list[View]:
 def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Trial, Plan]:
     """The second round, and what it settles; the views have labelled the rows of the first round."""
     few = samples.few
-    ground = join_grounds(few, views)
     tried = [pair for view in views for pair in zip(view.settings, view.labellings, strict=True)]
     if not any(s.family == "adapted" for s, _ in tried):
         raise next(error for view in views for error in view.errors)
-    of_views = {view.name: view.facts for view in views}
     held = hold_out(few, make_small(plan, FIRST_ITERATIONS), views)
-    first = _weigh(tried, of_views, ground, samples.of_few, len(few.classes), given=_given(held))
+    first = _weigh(tried, views, join_grounds(few, views), samples, given=_given(held))
     masses, proportions = settle_masses(plan, first, few)
-    rule = with_masses(plan.classifier, masses, proportions)
+    plan = replace(plan, classifier=with_masses(plan.classifier, masses, proportions))
     n_iterations, n_finalists = bound_second_round(len(few.classes))
     numbers = _finalists(first, n_finalists)
-    finalists = [first.settings[i] for i in numbers]
     begun = [begin_from(first.labellings[i], samples, len(few.classes)) for i in numbers]
-    again = _label_again(finalists, begun, samples, make_small(replace(plan, classifier=rule), n_iterations), views)
-    second = [pair for pair in tried if pair[0].family != "adapted"]
-    rows, n_unadapted = samples.few_targets, len(second)
-    soft = {n_unadapted + i: F[rows] for i, F in enumerate(again)}
-    second += [(replace(s, masses=masses), F[rows].argmax(axis=1)) for s, F in zip(finalists, again, strict=True)]
-    kept = [i for i, s in enumerate(first.settings) if s.family != "adapted"] + numbers
-    voted = prior_votes([s.family for s, _ in tried], [of_views[s.view].mixing for s, _ in tried])
-    before = {n_unadapted + i: (voted[number], first.labellings[number]) for i, number in enumerate(numbers)}
-    earlier = {"votes": first.weighed.votes, "before": before, "soft": soft, "given": _given(held, kept)}
-    trial = _weigh(second, of_views, ground, samples.of_few, len(few.classes), **earlier)
-    # Rows outside the first round's sample have the votes of the finalists alone: they teach as much as these weigh.
-    values = np.add.reduce([w * F for w, F in zip(trial.weighed.weight[n_unadapted:], again, strict=True)])
-    values[rows] = trial.weighed.consensus
-    shift, *_ = _find_shift(first, few)
-    trial = replace(
-        trial,
-        first=first,
-        lesson=Sampled(samples.positions, values),
-        held=held,
-        shift=shift,
-        mixing=max(view.mixing for view in views),
+    finalists = [first.settings[i] for i in numbers]
+    again = _label_again(finalists, begun, samples, make_small(plan, n_iterations), views)
+    trial = _weigh_again(
+        first,
+        numbers,
+        [(replace(s, masses=masses), F) for s, F in zip(finalists, again, strict=True)],
+        views,
+        samples,
+        held,
     )
-    number, chosen = trial.chosen, trial.settings[trial.chosen]
-    trial = replace(trial, reached=Sampled(samples.positions, again[number - n_unadapted]))
+    shift, *_ = _find_shift(first, few)
+    trial = replace(trial, held=held, shift=shift, mixing=max(view.mixing for view in views))
+    chosen = trial.settings[trial.chosen]
     return trial, replace(
         plan,
         views=(chosen.view,),
         kernel=chosen.kernel or plan.kernel,
-        classifier=rule,
         n_coordinates=_rank_of_whole(plan, samples),
         # The whole fit goes on where the candidate ended; some iterations are left for the rows outside the sample.
         max_iter=max(plan.max_iter - FIRST_ITERATIONS - n_iterations, (plan.max_iter + 1) // 2),
+    )
+
+
+def _weigh_again(
+    first: Trial,
+    numbers: Sequence[int],
+    finalists: Sequence[tuple[Setting, Array]],
+    views: Sequence[View],
+    samples: Samples,
+    held: HeldOut | None,
+) -> Trial:
+    """Finalists beside the candidates that do not adapt, judged by the votes of the first round.
+
+    `numbers` are those of the finalists in the first round; each has distributions of the rows of the second one.
+    """
+    unadapted = [i for i, s in enumerate(first.settings) if s.family != "adapted"]
+    n, rows = len(unadapted), samples.few_targets
+    second = [(first.settings[i], first.labellings[i]) for i in unadapted]
+    second += [(s, F[rows].argmax(axis=1)) for s, F in finalists]
+    of_views = {view.name: view.facts for view in views}
+    voted = prior_votes([s.family for s in first.settings], [of_views[s.view].mixing for s in first.settings])
+    trial = _weigh(
+        second,
+        views,
+        first.ground,
+        samples,
+        votes=first.weighed.votes,
+        before={n + i: (voted[number], first.labellings[number]) for i, number in enumerate(numbers)},
+        soft={n + i: F[rows] for i, (_, F) in enumerate(finalists)},
+        given=_given(held, unadapted + list(numbers)),
+    )
+    # Rows outside the first round's sample have the votes of the finalists alone: they teach as much as these weigh.
+    values = np.add.reduce([w * F for w, (_, F) in zip(trial.weighed.weight[n:], finalists, strict=True)])
+    values[rows] = trial.weighed.consensus
+    reached = finalists[trial.chosen - n][1]
+    return replace(
+        trial,
+        first=first,
+        lesson=Sampled(samples.positions, values),
+        reached=Sampled(samples.positions, reached),
     )
 
 
@@ -253,17 +278,13 @@ def _finalists(first: Trial, most: int) -> list[int]:
 
 
 def _weigh(
-    tried: Sequence[tuple[Setting, Codes]],
-    of_views: Mapping[str, ViewFacts],
-    ground: Ground,
-    sample: tuple[Codes | None, ...],
-    n_classes: int,
-    **earlier: Any,
+    tried: Sequence[tuple[Setting, Codes]], views: Sequence[View], ground: Ground, samples: Samples, **earlier: Any
 ) -> Trial:
     settings, labellings = tuple(s for s, _ in tried), np.array([y for _, y in tried])
-    families, views = [s.family for s in settings], [of_views[s.view] for s in settings]
-    weighed = weigh_candidates(labellings, families, views, ground, n_classes, **earlier)
-    return Trial(settings, labellings, ground, weighed, sample)
+    of_views = {view.name: view.facts for view in views}
+    facts, n_classes = [of_views[s.view] for s in settings], len(samples.few.classes)
+    weighed = weigh_candidates(labellings, [s.family for s in settings], facts, ground, n_classes, **earlier)
+    return Trial(settings, labellings, ground, weighed, samples.of_few)
 
 
 def take_rows(domains: Domains, sample: Sequence[Codes | None]) -> Domains:
