@@ -108,6 +108,16 @@ def nearest_among(X: Array, queries: Codes, candidates: Codes, n_neighbors: int,
     return Neighbors(candidates[near.indices], near.squared)
 
 
+def nearest_unlike(X: Array, y: Codes, queries: Codes, candidates: Codes, n_neighbors: int) -> Neighbors:
+    """Nearest rows with another code, among some rows of `X`, of some rows of `X`; exact, all classes together.
+
+    Rows are given and returned by their numbers. Where fewer have another code, the last distances are infinite.
+    """
+    k = min(n_neighbors, len(candidates))
+    near = _nearest_of_all(X[queries], X[candidates], k, codes=(y[queries], y[candidates]))
+    return Neighbors(candidates[near.indices], near.squared)
+
+
 def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     """All distances at once: up to `SMALL_SEARCH` pairs the preparations of the block search would take longer."""
     pivot = pivot_of(candidates)
@@ -121,9 +131,12 @@ def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     return Neighbors(entries_of(order, resorted), rising(entries_of(squared, resorted)))
 
 
-def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool = False) -> Neighbors:
+def _nearest_of_all(
+    queries: Array, candidates: Array, k: int, *, others: bool = False, codes: tuple[Codes, Codes] | None = None
+) -> Neighbors:
     """Exact search by products of blocks of rows; with `others`, row i of the queries is not its own neighbour.
 
+    With `codes` of the queries and of the candidates, rows with equal codes are no neighbours.
     scikit-learn's search converts float32 to float64, and runs on one thread once faiss is loaded.
     """
     pivot = pivot_of(candidates)
@@ -146,6 +159,9 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
             if others:
                 own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
                 values[own - start, own - part.start] = np.inf
+            if codes is not None:
+                equal = codes[0][start : start + len(Q), None] == codes[1][part]
+                np.copyto(values, np.inf, where=equal)
             places, values = choose(values, k)
             found.append((places + part.start if part.start else places, values))
         places, values = found[0]
