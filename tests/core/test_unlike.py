@@ -119,3 +119,13 @@ def test_fewer_rows_of_other_classes_than_neighbours():
     found, fresh = graphs_of(X, y, memory), graphs_of(X, y)
     assert found.unlike is memory
     assert abs(found.between - fresh.between).max() < 1e-12
+
+
+@pytest.mark.parametrize(("search", "most"), [("exact", 399), ("approximate", 400)])
+def test_nothing_is_remembered_where_some_of_the_others_are_searched(search, most, monkeypatch):
+    X, y = clustered_rows()
+    assert graphs_of(X, y, nothing_known(y)).unlike is not None
+    monkeypatch.setattr(graphs, "MANY_OTHERS", most)
+    near = nearest_others(X, 12)
+    arguments = {"n_neighbors": 3, "neighbors": near, "search": search, "memory": nothing_known(y)}
+    assert graphs.class_graphs(X, y, **arguments).unlike is None

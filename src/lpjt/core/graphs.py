@@ -156,15 +156,18 @@ def _search_by_class(X: Array, y: Codes, asked: Mask, k: int, own: bool, search:
 def _search_unlike(
     X: Array, y: Codes, asked: Mask, k: int, search: str, memory: Unlike | None
 ) -> tuple[Edges, Unlike | None]:
-    """Edges from each asked row to the k nearest rows of other classes, and what to remember of them."""
-    recalled = None if memory is None else recall(X, y, asked, k, memory)
+    """Edges from each asked row to the k nearest rows of other classes, and what to remember of them.
+
+    Nothing is remembered where some of many others are searched: which ones depends on the labels.
+    """
+    if memory is None or not _is_whole(y, search):
+        return _search_others(X, y, asked, k, search), None
+    recalled = recall(X, y, asked, k, memory)
     if recalled is not None:
         rows, near = recalled
         left = asked.copy()
         left[rows] = False
         return _join_edges([_edges_of(rows, near), _search_others(X, y, left, k, search)]), memory
-    if memory is None:
-        return _search_others(X, y, asked, k, search), None
     rows, near = _lists_of(_search_others(X, y, asked, REMEMBERED * k, search), len(y))
     return _edges_of(rows, near.first(k)), remember(y, rows, near)
 
@@ -175,9 +178,9 @@ def _search_others(X: Array, y: Codes, asked: Mask, k: int, search: str) -> Edge
     All classes together if there are few rows: each class by itself would prepare nearly all rows as candidates. A
     class of most rows has few candidates.
     """
-    known = np.flatnonzero(y >= 0)
-    if search != "exact" or len(known) > MANY_OTHERS:
+    if not _is_whole(y, search):
         return _search_by_class(X, y, asked, k, False, search)
+    known = np.flatnonzero(y >= 0)
     large = np.bincount(y[known]) * 2 > len(known)
     alone = asked & large[y]
     rows = np.flatnonzero(asked & ~alone)
@@ -185,6 +188,11 @@ def _search_others(X: Array, y: Codes, asked: Mask, k: int, search: str) -> Edge
     if len(rows):
         found.append(_edges_of(rows, nearest_unlike(X, y, rows, known, k)))
     return _join_edges(found)
+
+
+def _is_whole(y: Codes, search: str) -> bool:
+    """Whether the others of every class are all compared, exactly."""
+    return search == "exact" and int(np.count_nonzero(y >= 0)) <= MANY_OTHERS
 
 
 def _lists_of(edges: Edges, n: int) -> tuple[Codes, Neighbors]:
