@@ -227,11 +227,17 @@ def test_the_search_reaches_what_is_searched_by_class(monkeypatch):
         asked.add((k, search))
         return among(X, queries, candidates, k)
 
+    def spy_unlike(X, y, queries, candidates, k):
+        asked.add((k, "exact, all classes"))
+        return unlike(X, y, queries, candidates, k)
+
+    unlike = graphs.nearest_unlike
     monkeypatch.setattr(graphs, "nearest_among", spy)
+    monkeypatch.setattr(graphs, "nearest_unlike", spy_unlike)
     X, y = separated_rows()
     near = graphs.nearest_others(X, 8)
     graphs.class_graphs(X, y, n_neighbors=2, neighbors=near)
-    assert asked == {(2, "exact")}  # of other classes: their own are in the lists
+    assert asked == {(2, "exact, all classes")}  # of other classes: their own are in the lists
     asked.clear()
     graphs.class_graphs(X, y, n_neighbors=9, neighbors=near, search="approximate")
     assert asked == {(10, "approximate"), (9, "approximate")}  # one more among their own, for the row itself

@@ -165,3 +165,29 @@ def test_smallest_of_rows_are_those_of_a_sort(dtype, width, k, kind):
     assert_array_equal(np.sort(smallest, axis=1), np.sort(values, axis=1)[:, :k])
     assert_array_equal(np.take_along_axis(values, places, axis=1), smallest)
     assert all(len(set(row)) == len(row) for row in places.tolist())
+
+
+@pytest.mark.parametrize("width", [5, 64, 65])
+@pytest.mark.parametrize("far", [0.0, 300.0])
+def test_norms_within_the_product_change_no_neighbour(width, far, monkeypatch):
+    rng = np.random.default_rng(0)
+    queries, candidates = ((rng.normal(size=(n, width)) + far).astype(np.float32) for n in (300, 500))
+    together = neighbors.nearest_rows(queries, candidates, 7)
+    monkeypatch.setattr(neighbors, "NARROW", 0)
+    apart = neighbors.nearest_rows(queries, candidates, 7)
+    assert np.mean(together.indices == apart.indices) > 0.999  # but for equal distances
+    exact = ((queries[:, None].astype(float) - candidates[together.indices]) ** 2).sum(axis=2)
+    assert_allclose(together.squared, exact, rtol=1e-4)
+    assert_allclose(apart.squared, exact, rtol=1e-4)
+
+
+def test_norms_are_within_the_product_of_narrow_float32_rows_alone(monkeypatch):
+    stacked = []
+    original = np.column_stack
+    monkeypatch.setattr(
+        neighbors.np, "column_stack", lambda parts: stacked.append(parts[0].shape[1]) or original(parts)
+    )
+    rows = np.random.default_rng(0).normal(size=(200, 65))
+    for dtype, width in ((np.float64, 3), (np.float32, 65), (np.float32, 64)):
+        neighbors.nearest_others(rows[:, :width].astype(dtype), 4)
+    assert stacked == [64, 64]  # candidates and queries

@@ -126,7 +126,7 @@ def test_settings_reach_the_graphs(monkeypatch):
         problem(1), settings(n_neighbors=2, graph_weights="binary", bandwidth=2.5, search="approximate", max_pairs=6)
     )
     common = {"n_neighbors": 2, "graph_weights": "binary", "bandwidth": 2.5, "search": "approximate"}
-    assert asked == [common | {"neighbors": (20, 19)}]
+    assert asked == [common | {"neighbors": (20, 19), "memory": None}]
     assert pairs == [{"max_pairs": 6, "search": "approximate"}]
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from lpjt._typing import Array, Codes, Mask
 from lpjt.core.edges import Graph, make_graph, symmetrise
-from lpjt.core.neighbors import MAX_CONFINED, Neighbors, nearest_among, nearest_others
+from lpjt.core.neighbors import MAX_CONFINED, Neighbors, nearest_among, nearest_others, nearest_unlike
+from lpjt.core.unlike import REMEMBERED, Unlike, recall, remember
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -16,6 +17,7 @@ class ClassGraphs:
 
     within: Graph  # W_w
     between: Graph  # W_b
+    unlike: Unlike | None = None  # rows of other classes that were searched, if they are to be remembered
 
 
 #: A row whose nearest rows are all of its own class is far from the others: beyond this many of them, it is compared
@@ -35,6 +37,7 @@ def class_graphs(
     bandwidth: str | float = "auto",
     neighbors: Neighbors | None = None,
     search: str = "exact",
+    memory: Unlike | None = None,
 ) -> ClassGraphs:
     """Intrinsic and penalty graph: each row is joined to its nearest rows of its own class, and of other classes.
 
@@ -52,6 +55,8 @@ def class_graphs(
         Nearest rows of any class, for reuse when only the labels change.
     search : {"exact", "approximate"}
         For rows with too few neighbours of one kind in `neighbors`.
+    memory : Unlike, optional
+        Nearest rows of other classes by earlier labels. With it, rows are searched again only where that is needed.
 
     Returns
     -------
@@ -61,7 +66,7 @@ def class_graphs(
         neighbors = nearest_others(X, 4 * n_neighbors, search=search)
     y = y.astype(np.int32)  # half the memory for the arrays below, which are as large as the lists
     known, listed = y >= 0, y[neighbors.indices]
-    graphs = []
+    found = []
     for own in (True, False):
         wanted = (listed == y[:, None]) if own else (listed != y[:, None])
         if not known.all():
@@ -71,11 +76,15 @@ def class_graphs(
         if neighbors.indices.shape[1] < len(X) - 1:  # else no row is missing in the lists
             short = known & (counts < n_neighbors)
             # The lists of these rows are too short: search their class, or all others, directly.
-            extra = _search_by_class(X, y, short, n_neighbors, own, search)
+            if own or not short.any():
+                extra = _search_by_class(X, y, short, n_neighbors, own, search)
+            else:
+                extra, memory = _search_unlike(X, y, short, n_neighbors, search, memory)
             keep = ~short[rows]
             edges = _join_edges([(rows[keep], columns[keep], squared[keep]), extra])
-        graphs.append(_symmetric(edges, len(X), graph_weights, bandwidth))
-    return ClassGraphs(*graphs)
+        found.append(_symmetric(edges, len(X), graph_weights, bandwidth))
+    within, between = found
+    return ClassGraphs(within, between, memory)
 
 
 def closest_pairs_graph(X: Array, y: Codes, *, max_pairs: int, search: str = "exact") -> Graph:
@@ -142,6 +151,67 @@ def _search_by_class(X: Array, y: Codes, asked: Mask, k: int, own: bool, search:
         rows = np.broadcast_to(queries[:, None], near.indices.shape)
         found.append((rows[keep], near.indices[keep], near.squared[keep]))
     return _join_edges(found)
+
+
+def _search_unlike(
+    X: Array, y: Codes, asked: Mask, k: int, search: str, memory: Unlike | None
+) -> tuple[Edges, Unlike | None]:
+    """Edges from each asked row to the k nearest rows of other classes, and what to remember of them.
+
+    Nothing is remembered where some of many others are searched: which ones depends on the labels.
+    """
+    if memory is None or not _is_whole(y, search):
+        return _search_others(X, y, asked, k, search), None
+    recalled = recall(X, y, asked, k, memory)
+    if recalled is not None:
+        rows, near = recalled
+        left = asked.copy()
+        left[rows] = False
+        return _join_edges([_edges_of(rows, near), _search_others(X, y, left, k, search)]), memory
+    rows, near = _lists_of(_search_others(X, y, asked, REMEMBERED * k, search), len(y))
+    return _edges_of(rows, near.first(k)), remember(y, rows, near)
+
+
+def _search_others(X: Array, y: Codes, asked: Mask, k: int, search: str) -> Edges:
+    """Edges from each asked row to the k nearest rows of other classes.
+
+    All classes together if there are few rows: each class by itself would prepare nearly all rows as candidates. A
+    class of most rows has few candidates.
+    """
+    if not _is_whole(y, search):
+        return _search_by_class(X, y, asked, k, False, search)
+    known = np.flatnonzero(y >= 0)
+    large = np.bincount(y[known]) * 2 > len(known)
+    alone = asked & large[y]
+    rows = np.flatnonzero(asked & ~alone)
+    found = [_search_by_class(X, y, alone, k, False, search)]
+    if len(rows):
+        found.append(_edges_of(rows, nearest_unlike(X, y, rows, known, k)))
+    return _join_edges(found)
+
+
+def _is_whole(y: Codes, search: str) -> bool:
+    """Whether the others of every class are all compared, exactly."""
+    return search == "exact" and int(np.count_nonzero(y >= 0)) <= MANY_OTHERS
+
+
+def _lists_of(edges: Edges, n: int) -> tuple[Codes, Neighbors]:
+    """Rows that have edges, of n, and their neighbours in the order of the edges; the last may be infinitely far."""
+    start, end, squared = edges
+    order = np.argsort(start, kind="stable")
+    counts = np.bincount(start, minlength=n)
+    rows, width = np.flatnonzero(counts), max(1, counts.max())
+    lines = np.repeat(np.arange(len(rows)), counts[rows])
+    places = np.arange(len(order)) - np.repeat(np.cumsum(counts[rows]) - counts[rows], counts[rows])
+    near = Neighbors(np.zeros((len(rows), width), dtype=end.dtype), np.full((len(rows), width), np.inf))
+    near.indices[lines, places], near.squared[lines, places] = end[order], squared[order]
+    return rows, near
+
+
+def _edges_of(rows: Codes, near: Neighbors) -> Edges:
+    """Edges from each row to its neighbours, those at finite distances."""
+    keep = np.isfinite(near.squared)
+    return np.broadcast_to(rows[:, None], keep.shape)[keep], near.indices[keep], near.squared[keep]
 
 
 def _join_edges(parts: list[Edges]) -> Edges:

@@ -19,6 +19,10 @@ SMALL_SEARCH = 2**15
 #: The exact search multiplies blocks of `QUERY_BLOCK` queries and this many candidates: matrices that fit the cache.
 CANDIDATE_BLOCK = 4096
 
+#: Up to this many columns of float32 rows, the norms of the candidates are one more column of the product: adding them
+#: afterwards takes a tenth of the search. In float64 it would take part in the rounding that `ties` relies on.
+NARROW = 64
+
 #: Largest number of rows per domain for which "auto" means "exact", which is no slower there.
 EXACT_UP_TO = 10_000
 
@@ -108,6 +112,16 @@ def nearest_among(X: Array, queries: Codes, candidates: Codes, n_neighbors: int,
     return Neighbors(candidates[near.indices], near.squared)
 
 
+def nearest_unlike(X: Array, y: Codes, queries: Codes, candidates: Codes, n_neighbors: int) -> Neighbors:
+    """Nearest rows with another code, among some rows of `X`, of some rows of `X`; exact, all classes together.
+
+    Rows are given and returned by their numbers. Where fewer have another code, the last distances are infinite.
+    """
+    k = min(n_neighbors, len(candidates))
+    near = _nearest_of_all(X[queries], X[candidates], k, codes=(y[queries], y[candidates]))
+    return Neighbors(candidates[near.indices], near.squared)
+
+
 def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     """All distances at once: up to `SMALL_SEARCH` pairs the preparations of the block search would take longer."""
     pivot = pivot_of(candidates)
@@ -121,9 +135,12 @@ def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     return Neighbors(entries_of(order, resorted), rising(entries_of(squared, resorted)))
 
 
-def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool = False) -> Neighbors:
+def _nearest_of_all(
+    queries: Array, candidates: Array, k: int, *, others: bool = False, codes: tuple[Codes, Codes] | None = None
+) -> Neighbors:
     """Exact search by products of blocks of rows; with `others`, row i of the queries is not its own neighbour.
 
+    With `codes` of the queries and of the candidates, rows with equal codes are no neighbours.
     scikit-learn's search converts float32 to float64, and runs on one thread once faiss is loaded.
     """
     pivot = pivot_of(candidates)
@@ -131,6 +148,9 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
     norms = np.einsum("ij,ij->i", C, C)
     ties = tie_terms(C, norms)
     half = (norms + ties) / 2
+    within = C.dtype == np.float32 and C.shape[1] <= NARROW
+    if within:
+        C = np.column_stack([C, half])
     parts = [slice(start, start + CANDIDATE_BLOCK) for start in range(0, len(C), CANDIDATE_BLOCK)]
     indices = np.empty((len(queries), k), dtype=np.int32)
     squared = np.empty((len(queries), k), dtype=C.dtype)
@@ -138,14 +158,21 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
     def search(start: int) -> None:
         Q = queries[start : start + QUERY_BLOCK]
         Q = Q if pivot is None else Q - pivot
+        of_queries = np.einsum("ij,ij->i", Q, Q)[:, None]
+        if within:
+            Q = np.column_stack([-Q, np.ones(len(Q), dtype=Q.dtype)])
         found: list[tuple[Codes, Array]] = []
         choose = ranked_of_rows if len(parts) == 1 else smallest_of_rows
         for part in parts:
             values: Array = Q @ C[part].T
-            np.subtract(half[part], values, out=values)
+            if not within:
+                np.subtract(half[part], values, out=values)
             if others:
                 own = np.arange(max(start, part.start), min(start + len(Q), part.start + values.shape[1]))
                 values[own - start, own - part.start] = np.inf
+            if codes is not None:
+                equal = codes[0][start : start + len(Q), None] == codes[1][part]
+                np.copyto(values, np.inf, where=equal)
             places, values = choose(values, k)
             found.append((places + part.start if part.start else places, values))
         places, values = found[0]
@@ -153,7 +180,6 @@ def _nearest_of_all(queries: Array, candidates: Array, k: int, *, others: bool =
             together, values = ranked_of_rows(np.hstack([v for _, v in found]), k)
             places = entries_of(np.hstack([p for p, _ in found]), together)
         indices[start : start + len(Q)] = places
-        of_queries = np.einsum("ij,ij->i", Q, Q)[:, None]
         rising(2 * values + (of_queries - ties.take(places, mode="clip")), out=squared[start : start + len(Q)])
 
     map_threads(search, range(0, len(queries), QUERY_BLOCK))

@@ -9,6 +9,7 @@ from lpjt._typing import Array, Codes
 from lpjt.core import graphs, moments, projection
 from lpjt.core.edges import Graph, add_to_diagonal, degrees, scale_edges
 from lpjt.core.neighbors import Neighbors, nearest_others
+from lpjt.core.unlike import Unlike, nothing_known
 
 #: Number of nearest rows of any class that are listed per row, once, by an exact and by an approximate search; the
 #: graphs of new labels are read from these lists where they suffice.
@@ -129,7 +130,9 @@ def prepare(problem: Problem, settings: Settings) -> Workspace:
     return Workspace(of_targets, scatter, S_max, S_min, offsets)
 
 
-def _graphs(X: Array, y: Codes, settings: Settings, near: Neighbors | None) -> graphs.ClassGraphs:
+def _graphs(
+    X: Array, y: Codes, settings: Settings, near: Neighbors | None, memory: Unlike | None = None
+) -> graphs.ClassGraphs:
     G = graphs.class_graphs(
         X,
         y,
@@ -138,11 +141,12 @@ def _graphs(X: Array, y: Codes, settings: Settings, near: Neighbors | None) -> g
         bandwidth=settings.bandwidth,
         neighbors=near,
         search=settings.search,
+        memory=memory,
     )
     if settings.max_pairs is None:
         return G
     pairs = graphs.closest_pairs_graph(X, y, max_pairs=settings.max_pairs, search=settings.search)
-    return graphs.ClassGraphs(G.within, pairs)
+    return replace(G, between=pairs)
 
 
 def _weigh_edges(G: graphs.ClassGraphs, mass: Array | None) -> graphs.ClassGraphs:
@@ -159,10 +163,14 @@ def _scatter(X: Array, W: Graph) -> Array:
 
 
 def _target_graphs(problem: Problem, settings: Settings, workspace: Workspace, i: int, y: Codes) -> graphs.ClassGraphs:
-    """Graphs of a target; those of the last iteration if no label changed."""
+    """Graphs of a target; those of the last iteration if no label changed.
+
+    From the second labels on searches are remembered: the first labels differ too much from those that follow.
+    """
     last = workspace.target_graphs.get(i)
     if last is None or not np.array_equal(last[0], y):
-        workspace.target_graphs[i] = (y, _graphs(problem.rows[i], y, settings, workspace.neighbors[i]))
+        memory = None if last is None else last[1].unlike or nothing_known(y)
+        workspace.target_graphs[i] = (y, _graphs(problem.rows[i], y, settings, workspace.neighbors[i], memory))
     return workspace.target_graphs[i][1]
 
 
