@@ -1,4 +1,4 @@
-"""Warnings in threads: what floating-point flags and process-wide filters must not do to fits side by side."""
+"""Warnings in threads: what floating-point flags and filters of warnings must not do to fits side by side."""
 
 import ctypes
 import warnings
@@ -151,3 +151,14 @@ def test_machines_that_end_early_side_by_side_warn_in_our_words_alone(monkeypatc
                 future.result()
         assert list(warnings.filters) == before
     assert [w.category for w in caught] == [TransferWarning] * 2
+
+
+def test_blocks_of_labels_are_encoded_without_a_filter(monkeypatch):
+    """Dask encodes them in threads; the warning that they are all of the class -1 is given for all of them together."""
+    pytest.importorskip("dask")
+    from lpjt.engines.dask.labels import encode_block
+
+    monkeypatch.setattr(warnings, "catch_warnings", None)
+    monkeypatch.setattr(warnings, "warn", None)
+    codes = encode_block(np.array([-1, -1]), "y_target", np.array([-1, 1]), True, np.dtype(np.int8))
+    np.testing.assert_array_equal(codes, [0, 0])
