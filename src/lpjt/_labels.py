@@ -94,13 +94,25 @@ def encode_source(labels: Labels, classes: Values) -> Codes:
 
 
 def encode_target(labels: Labels, classes: Values) -> Codes:
+    """`target_codes`, with a warning where -1 is a class and the only label."""
+    codes = target_codes(labels, classes)
+    if len(codes) and -1 in classes.tolist() and (codes == classes.tolist().index(-1)).all():
+        warnings.warn(
+            f"-1 is a class of the source, so {labels.where} labels every target row with it. If the rows "
+            "are unlabelled, mark them with NaN or None.",
+            stacklevel=4,
+        )
+    return codes
+
+
+def target_codes(labels: Labels, classes: Values) -> Codes:
     """Labels as codes into `classes`, (n,) int64; -1 for rows whose label is missing, or is -1 and not a class."""
     codes = np.full(len(labels.values), UNLABELLED, dtype=np.int64)
     if labels.missing.all():
         return codes
     _check_kinds(labels, "the source", classes)
     lookup = {label: code for code, label in enumerate(classes.tolist())}
-    numeric, minus_one_is_class = classes.dtype.kind in "biuf", -1 in lookup
+    numeric = classes.dtype.kind in "biuf"
     if numeric:
         lookup.setdefault(-1, UNLABELLED)
     codes[~labels.missing], unknown = _lookup(labels.known, lookup)
@@ -108,12 +120,6 @@ def encode_target(labels: Labels, classes: Values) -> Codes:
         raise ValueError(
             f"{labels.where} holds labels unknown to the source: {_some(unknown)}. The source's classes are "
             f"{_some(classes, 10)}. Drop those rows, or mark them as unlabelled with {_marks(numeric)}."
-        )
-    if minus_one_is_class and (codes == lookup[-1]).all():
-        warnings.warn(
-            f"-1 is a class of the source, so {labels.where} labels every target row with it. If the rows "
-            "are unlabelled, mark them with NaN or None.",
-            stacklevel=4,
         )
     return codes
 

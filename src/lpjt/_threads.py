@@ -10,11 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
+
+from lpjt._products import sound_products
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -100,7 +104,8 @@ _SINGLE_THREADED_BLAS = _SingleThreadedBlas()
 def threads(n_jobs: int | None) -> Iterator[None]:
     """Context in which `map_threads` has `n_jobs` threads, counted as in scikit-learn (-1: all processors), BLAS one.
 
-    None stands for as many as BLAS has outside the context, which joblib and the environment may have lowered.
+    None stands for as many as BLAS has outside the context, which joblib and the environment may have lowered. Products
+    do not warn of invalid values, see `sound_products`.
     """
     n_blas = _SINGLE_THREADED_BLAS.enter()
     size = effective_n_jobs(n_jobs) if n_jobs is not None or n_blas is None else n_blas
@@ -108,7 +113,7 @@ def threads(n_jobs: int | None) -> Iterator[None]:
     token = _TEAM.set(team)
     try:
         # After BLAS: some builds of it set OpenMP's number as their own.
-        with _pools().limit(limits=size, user_api="openmp"):
+        with sound_products(), _pools().limit(limits=size, user_api="openmp"):
             yield
     finally:
         _TEAM.reset(token)
@@ -127,13 +132,23 @@ def map_threads(
 ) -> list[Result]:
     """Results of a function that releases the interpreter's lock, in the order of the items.
 
+    What numpy does about floating-point errors is a setting of each thread, and here that of the caller. Filters of
+    warnings are the process's: a function must not change them, or it changes them for the others.
+
     With `first`, threads are started for these items only, and each calls it before anything else.
     """
     team = _TEAM.get(None)
     n_workers = min(1 if team is None else team.size, len(items))
     if team is None or n_workers < 2:
         return [function(item) for item in items]
+    call: Any = np.geterrcall()
+    errors = partial(np.errstate, **np.geterr(), call=call)
+
+    def as_here(item: Item) -> Result:
+        with errors():
+            return function(item)
+
     if first is None:
-        return team.map(function, items)
+        return team.map(as_here, items)
     with ThreadPoolExecutor(n_workers, initializer=first) as pool:
-        return list(pool.map(function, items))
+        return list(pool.map(as_here, items))

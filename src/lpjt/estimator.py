@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lpjt._products import sound_products
 from lpjt._sklearn import TO_CALLER, _fit_context, begin_fit, end_fit, tell_iteration, with_callbacks
 from lpjt._threads import threads
 from lpjt._warnings import TransferWarning
@@ -315,7 +316,8 @@ class LPJT(FittedModel):
         if self.verbose and outcome.neighbor_recall not in (None, 1.0):
             print(f"[LPJT] all rows labelled: {outcome.neighbor_recall:.1%} of the nearest rows found")
         self._warn(outcome, plan, domains)
-        self._keep(outcome, domains, engine)
+        with sound_products():
+            self._keep(outcome, domains, engine)
         end_fit(self)
         return self
 

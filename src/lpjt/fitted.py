@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
+from lpjt._products import sound_products
 from lpjt._sklearn import CallbackSupportMixin
 from lpjt._threads import threads
 from lpjt._typing import Array, Codes, Values
@@ -86,7 +87,8 @@ class FittedModel(
         """
         check_is_fitted(self)
         if sample_domain is not None:
-            return self._answer_stack(X, sample_domain, self._embed)
+            with sound_products():
+                return self._answer_stack(X, sample_domain, self._embed)
         if is_lazy(X):
             return self._apply_lazily("transform", X, domain)
         name = self._domain(domain)
@@ -333,7 +335,7 @@ class FittedModel(
 
     def _threads_for(self, rows: AnyRows) -> AbstractContextManager[None]:
         # Starting threads costs more than the work on few rows.
-        return threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else nullcontext()
+        return threads(self.n_jobs) if rows.shape[0] > MANY_NEW_ROWS else sound_products()
 
     def _open(self, X: Any, name: str) -> AnyRows:
         factor = self._coordinates[name].scaling.factor

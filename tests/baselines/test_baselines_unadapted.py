@@ -1,14 +1,16 @@
 """Methods without adaptation against their definitions, and figures printed for NN and PCA."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import SVC, NuSVC
 
 import oracles
 import oracles_baselines_subspace as naive
-from lpjt.baselines._classifiers import choose_C, fit_classifier
+from lpjt.baselines._classifiers import C_GRID, _two_folds, choose_C, fit_classifier
 from lpjt.baselines._directions import principal_directions
 from lpjt.baselines.unadapted import (
     PCASVM,
@@ -217,3 +219,17 @@ def test_nearest_neighbour_and_pca_on_surf_are_as_published(pair):
 def test_nearest_neighbour_and_pca_on_digits_are_as_published(pair, nn, pca):
     assert accuracy(NearestNeighbor(), "digits", pair) == pytest.approx(nn, abs=0.01)
     assert accuracy(PCASVM(classifier="nn"), "digits", pair) == pytest.approx(pca, abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_costs_are_those_of_a_grid_search(seed):
+    """The folds and the choice are scikit-learn's, whose search changes the filters of warnings of all threads."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([2, 0, 3, 1], [4, 2, 1, 1] * rng.integers(1, 9, size=4)))
+    X = rng.normal(size=(len(y), 6)) + np.eye(4, 6)[y]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The least populated class")
+        folds = list(StratifiedKFold(2).split(X, y))
+        search = GridSearchCV(SVC(kernel="linear"), {"C": C_GRID}, cv=StratifiedKFold(2)).fit(X, y)
+    assert all((np.flatnonzero(_two_folds(y) == i) == test).all() for i, (_, test) in enumerate(folds))
+    assert choose_C(X, y) == search.best_params_["C"]

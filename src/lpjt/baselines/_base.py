@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from lpjt._products import sound_products
 from lpjt._sklearn import Interval, StrOptions, _fit_context
 from lpjt.baselines._types import Codes, Constraints, Floats, Labels, MatrixLike, SourceLabelsLike, SourcesLike
 from lpjt.core.scaling import Scaling, fit_scaling, scale_rows
@@ -100,9 +101,10 @@ class Baseline(ClassifierMixin, BaseEstimator):
         self._keep_layout([*sources, target])
         *scaled, scaled_target = (ScaledDomain(self._scale(d.X, d.name), d.y) for d in (*sources, target))
         self.classes_ = domains.classes
-        codes = self._learn_sources(scaled, scaled_target, len(domains.classes))
-        if codes is None:
-            codes = self._codes_of(scaled_target.X)
+        with sound_products():
+            codes = self._learn_sources(scaled, scaled_target, len(domains.classes))
+            if codes is None:
+                codes = self._codes_of(scaled_target.X)
         self.transduction_ = None
         if domains.targets:
             self.transduction_ = domains.classes[np.where(target.y >= 0, target.y, codes)]
@@ -122,7 +124,9 @@ class Baseline(ClassifierMixin, BaseEstimator):
     def predict(self, X: MatrixLike) -> Labels:
         """Labels, (n,), of rows of the target domain, whether they were in fit or not."""
         check_is_fitted(self)
-        return self.classes_[self._codes_of(self._open(X, "target"))]
+        rows = self._open(X, "target")
+        with sound_products():
+            return self.classes_[self._codes_of(rows)]
 
     def _learn_sources(self, sources: Sequence[ScaledDomain], target: ScaledDomain, n_classes: int) -> Codes | None:
         """As `_learn`, from every source; there is one unless `_several_sources`."""
@@ -203,7 +207,9 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
             raise ValueError(f"domain={domain!r} is not a domain of fit. Give {wanted}.")
         if self.transduction_ is None:
             domain = "target"
-        return self._embed(self._open(X, domain), domain)
+        rows = self._open(X, domain)
+        with sound_products():
+            return self._embed(rows, domain)
 
     def fit_transform(
         self,

@@ -1,18 +1,16 @@
 """The classifiers with which baselines label rows: nearest neighbour, linear SVM, linear nu-SVM."""
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+import numpy.typing as npt
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
 
 from lpjt._sklearn import StrOptions
 from lpjt.baselines._base import CONSTRAINTS, POSITIVE, POSITIVE_INTEGER, Baseline, Embedding, ScaledDomain
 from lpjt.baselines._types import Codes, Constraints, Floats
 from lpjt.classifiers import NuSVM
-from lpjt.classifiers.machines import MAX_STEPS, warn_if_unfinished
+from lpjt.classifiers.machines import BoundedSVC, warn_if_unfinished
 
 #: Nearest source row, linear SVM on the source rows, or its nu-form.
 CLASSIFIERS = {"nn", "svm", "nu-svm"}
@@ -39,9 +37,9 @@ def fit_classifier(kind: str, X: Floats, y: Codes, C: float | str = 1.0) -> Any:
         return KNeighborsClassifier(n_neighbors=1, algorithm="brute").fit(X, y)
     if kind == "nu-svm":
         return NuSVM(nu=NU).fit(X, y)
-    svm = SVC(C=choose_C(X, y) if C == "auto" else C, kernel="linear", max_iter=MAX_STEPS)
-    with warn_if_unfinished(svm):
-        return svm.fit(X, y)
+    svm = BoundedSVC(C=choose_C(X, y) if isinstance(C, str) else C).fit(X, y)
+    warn_if_unfinished(svm)
+    return svm
 
 
 def choose_C(X: Floats, y: Codes) -> float:
@@ -52,13 +50,26 @@ def choose_C(X: Floats, y: Codes) -> float:
     """
     if (np.bincount(y) >= 2).sum() < 2:
         return 1.0
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The least populated class")
-        warnings.filterwarnings("ignore", message="Solver terminated early")  # said of the chosen one, where it matters
-        svm = SVC(kernel="precomputed", max_iter=MAX_STEPS)
-        search = GridSearchCV(svm, {"C": C_GRID}, cv=StratifiedKFold(2), refit=False)
-        search.fit(X @ X.T, y)
-    return float(search.best_params_["C"])
+    G, folds = X @ X.T, _two_folds(y)
+    return max(C_GRID, key=lambda C: float(np.mean([_share_right(C, G, y, folds == fold) for fold in (0, 1)])))
+
+
+def _two_folds(y: Codes) -> npt.NDArray[np.intp]:
+    """Fold of each row, 0 or 1: that of ``StratifiedKFold(2)``, which warns of classes with a single row."""
+    folds, start = np.empty(len(y), dtype=np.intp), 0
+    for code in dict.fromkeys(y.tolist()):
+        rows = np.flatnonzero(y == code)
+        # Rows sorted by class fall into the folds in turn; of a class the first ones are those of fold 0.
+        n_of_zero = (start + len(rows) + 1) // 2 - (start + 1) // 2
+        folds[rows] = np.arange(len(rows)) >= n_of_zero
+        start += len(rows)
+    return folds
+
+
+def _share_right(C: float, G: Floats, y: Codes, tested: npt.NDArray[np.bool_]) -> float:
+    """Share of the tested rows that a machine of the others labels right; of its bound the chosen one will warn."""
+    svm = BoundedSVC(C=C, kernel="precomputed").fit(G[np.ix_(~tested, ~tested)], y[~tested])
+    return float(svm.score(G[np.ix_(tested, ~tested)], y[tested]))
 
 
 class ClassifierBaseline(Baseline):

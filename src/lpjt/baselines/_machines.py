@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.svm import SVC
 
 from lpjt.baselines._label_mixtures import mix_labels, top_labels, violated_labels
 from lpjt.baselines._types import Floats
-from lpjt.classifiers.machines import MAX_STEPS, warn_if_unfinished
+from lpjt.classifiers.machines import BoundedSVC, warn_if_unfinished
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +51,9 @@ def supervised_machine(training: TrainingSet, signs: Floats) -> Machine:
     -------
     Machine
     """
-    svm = SVC(C=1.0, kernel="precomputed", tol=1e-6, max_iter=MAX_STEPS)
-    with warn_if_unfinished(svm):
-        svm.fit(training.G, signs, sample_weight=training.costs)
+    svm = BoundedSVC(kernel="precomputed", tol=1e-6)
+    svm.fit(training.G, signs, sample_weight=training.costs)
+    warn_if_unfinished(svm)
     coefficients = np.zeros(len(signs))
     coefficients[svm.support_] = svm.dual_coef_[0]
     offset = float(svm.intercept_[0])

@@ -10,7 +10,7 @@ from sklearn.svm import SVC, NuSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from lpjt._typing import Array, Codes
-from lpjt.classifiers.machines import MAX_STEPS, warn_if_unfinished
+from lpjt.classifiers.machines import MAX_STEPS, Bounded, BoundedSVC, warn_if_unfinished
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class Inductive:
         return model.fit(Z[known], labels[known])
 
 
-class NuSVM(NuSVC):
+class NuSVM(Bounded, NuSVC):
     """Linear nu-SVM that lowers `nu` if the class sizes make it infeasible, instead of failing.
 
     Where no nu has a solution, because rows of different classes coincide, the machine with C=1 is fitted.
@@ -91,13 +91,14 @@ class NuSVM(NuSVC):
         """Fit with the largest feasible nu of nu, 0.7 nu, 0.49 nu, ..."""
         wanted = self.nu
         try:
-            with warn_if_unfinished(self):
-                while not self._fit_with_nu(X, y, sample_weight):
-                    if self.nu < 1e-3:
-                        return self._fit_with_costs(X, y, sample_weight)
-                    self.nu *= 0.7
+            while not self._fit_with_nu(X, y, sample_weight):
+                if self.nu < 1e-3:
+                    self._fit_with_costs(X, y, sample_weight)
+                    break
+                self.nu *= 0.7
         finally:
             self.nu = wanted
+        warn_if_unfinished(self)
         return self
 
     def _fit_with_nu(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> bool:
@@ -111,12 +112,11 @@ class NuSVM(NuSVC):
             return False
         return True
 
-    def _fit_with_costs(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> "NuSVM":
+    def _fit_with_costs(self, X: npt.ArrayLike, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None) -> None:
         """Fit the machine with bounded costs, which always has a solution; both kinds decide alike."""
-        machine = SVC(kernel="linear", max_iter=MAX_STEPS).fit(X, y, sample_weight)
-        for name in set(vars(machine)) - set(machine.get_params()):
+        machine = BoundedSVC().fit(X, y, sample_weight)
+        for name in set(vars(machine)) - set(SVC().get_params()):
             setattr(self, name, getattr(machine, name))
-        return self
 
 
 def class_distributions(model: Any, Z: Array, n_classes: int) -> Array:

@@ -1,12 +1,11 @@
 """Labels beside Dask arrays of rows: as a Dask array or in memory, encoded block by block."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from lpjt._labels import UNLABELLED, Labels, encode_source, encode_target, read_labels
+from lpjt._labels import UNLABELLED, Labels, encode_source, encode_target, read_labels, target_codes
 from lpjt._typing import Codes, Values
 from lpjt.engines.dask.cluster import compute, persist
 
@@ -112,12 +111,6 @@ def encode(labels: LazyLabels | None, X: Lazy, classes: Values, *, of_target: bo
 def encode_block(y: Values, where: str, classes: Values, of_target: bool, code_type: np.dtype[Any]) -> Codes:
     """Codes of a block of labels, in the given type."""
     labels = read_labels(y, len(y), where)
-    codes = _encode_quietly(labels, classes) if of_target else encode_source(labels, classes)
+    # Without the warning of `encode_target`, which has been given for all blocks together.
+    codes = target_codes(labels, classes) if of_target else encode_source(labels, classes)
     return codes.astype(code_type)
-
-
-def _encode_quietly(labels: Labels, classes: Values) -> Codes:
-    """`encode_target` without its warning, which has been given for all blocks together."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return encode_target(labels, classes)
