@@ -10,6 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ from lpjt.study.tables.markup import to_markdown
 from lpjt.study.tables.published import SOURCES, paper_averages
 from lpjt.study.tables.ranks import Ranking, rank_methods
 from lpjt.study.tables.sheet import Sheet
-from lpjt.study.tables.summary import FAR, Cell, agreement, averages, cells
+from lpjt.study.tables.summary import FAR, Agreement, Cell, agreement, averages, cells
 from lpjt.study.text import canonical_json
 
 #: From the root of the repository.
@@ -157,7 +158,7 @@ def _agreement(by_table: ByTable, remarks: list[str]) -> str:
         if PUBLISHED not in TABLES[name].protocols:
             continue
         rows = _as_published(name, by_table)
-        for found in agreement(rows, name):
+        for found in [*agreement(rows, name), *_program_beside_paper(rows, name)]:
             sure = "" if found.confirmed else " (quoted)"
             body.append(
                 (name, found.method, f"{found.n_pairs}", f"{found.ours:.1f}", f"{found.printed:.1f}",
@@ -186,6 +187,13 @@ def _agreement(by_table: ByTable, remarks: list[str]) -> str:
             "figures of CORAL are means over draws of the source.\n"
         )
     return text
+
+
+def _program_beside_paper(rows: Sequence[Row], name: str) -> list[Agreement]:
+    """The authors' program, which stands beside its own run in Octave, beside the paper's column of LPJT too."""
+    code, paper = "LPJT (code)", "LPJT (paper)"
+    found = agreement([{**row, "method": paper} for row in rows if row["method"] == code], name)
+    return [replace(entry, method=code) for entry in found]
 
 
 def _short(source: str) -> str:
