@@ -55,6 +55,13 @@ def test_a_deviation_without_a_reason_is_said(root):
     assert "not explained." in (root / "docs/results.md").read_text()
 
 
+def test_the_authors_program_stands_beside_its_own_run_and_beside_the_paper(root):
+    results.write_page(list(rows_of("digits", {"LPJT (code)": 65.2}, PUBLISHED)))
+    page = (root / "docs/results.md").read_text()
+    assert "| digits | LPJT (code) | 2 | 65.2 | 65.2 | -0.0 |" in page
+    assert "| digits | LPJT (code) | 2 | 65.2 | 68.5 | -3.3 | 4.9 | Li et al. 2019 |" in page
+
+
 def test_lpjt_is_held_against_the_better_of_those_that_do_not_adapt(root):
     results.write_page(list(rows_of("halves-same", {"1-NN": 80.0, "SVM": 90.0, "LPJT": 89.0})))
     words = "LPJT less the better of 1-NN and SVM on each domain: -1.0 on average"
