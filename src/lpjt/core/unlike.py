@@ -62,9 +62,7 @@ def recall(X: Array, y: Codes, asked: Mask, k: int, last: Unlike) -> tuple[Codes
         other = left[found.indices]
         indices = np.hstack([indices, other])
         squared = np.hstack([squared, np.where(last.y[other] == own, found.squared, np.inf)])
-    known, terms = np.flatnonzero(y >= 0), np.zeros(len(y))
-    terms[known] = rank_terms(X[known])
-    nearest = np.argsort(squared + terms[indices], axis=1, kind="stable")[:, :k]
+    nearest = np.argsort(squared + rank_terms(X)[indices], axis=1, kind="stable")[:, :k]
     indices, squared = entries_of(indices, nearest), entries_of(squared, nearest)
     sure = ((squared < SURELY_NEARER * end) | np.isinf(end)).all(axis=1)
     if np.count_nonzero(sure) < ANSWERED * np.count_nonzero(asked):
