@@ -113,6 +113,20 @@ def test_a_row_of_another_class_than_before_is_searched():
     assert recall(X, y, asked, 1, memory) is None
 
 
+def test_a_row_that_had_no_label_needs_a_search():
+    X, y, memory, asked = two_classes(4)
+    y[1] = 1
+    assert recall(X, y, asked, 1, memory)[1].indices.tolist() == [[1]]
+    memory.y[1] = -1  # of no class until now, it may be in no list whatever its distance
+    assert recall(X, y, asked, 1, memory) is None
+
+
+def test_a_listed_row_that_lost_its_label_is_left_out():
+    X, y, memory, asked = two_classes(4)
+    y[4] = -1
+    assert recall(X, y, asked, 1, memory)[1].indices.tolist() == [[5]]
+
+
 def test_a_row_that_left_the_class_is_compared():
     X, y = np.arange(64.0)[:, None], np.ones(64, dtype=int)
     y[:8] = 0
