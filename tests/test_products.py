@@ -116,6 +116,20 @@ def test_threads_have_the_floating_point_settings_of_their_caller(first):
         assert found == [np.geterr()] * 2
 
 
+def test_who_is_told_by_the_caller_stays():
+    told = []
+    with np.errstate(invalid="warn", call=lambda kind, flag: told.append(kind)), threads(2):
+        assert np.geterr()["invalid"] == "warn"
+        with np.errstate(divide="call"):
+            map_threads(lambda _: np.ones(1) / np.zeros(1), range(2))
+    assert told == ["divide by zero"] * 2
+
+
+def test_invalid_values_in_threads_warn_as_anywhere():
+    with threads(2), pytest.warns(RuntimeWarning, match="^invalid value encountered in divide$"):
+        assert np.isnan(map_threads(lambda _: np.zeros(1) / np.zeros(1), range(2))).all()
+
+
 def test_machines_that_end_early_side_by_side_warn_in_our_words_alone(monkeypatch):
     """Case 8650 of the attack: filters of warnings are the process's, and the first machine to end took them along."""
     monkeypatch.setattr(inductive, "MAX_STEPS", 1)

@@ -130,6 +130,34 @@ def test_settings_reach_the_graphs(monkeypatch):
     assert pairs == [{"max_pairs": 6, "search": "approximate"}]
 
 
+@pytest.mark.parametrize("max_pairs", [None, 6])
+def test_targets_remember_searches_from_their_second_labels_on(monkeypatch, max_pairs):
+    """The first labels differ too much from those that follow; sources have one set of labels."""
+    memories, original = [], objective.graphs.class_graphs
+
+    def class_graphs(X, y, **options):
+        memories.append(options["memory"])
+        return original(X, y, **options)
+
+    monkeypatch.setattr(objective.graphs, "class_graphs", class_graphs)
+    monkeypatch.setattr(objective, "LISTED_WHOLE", 0)
+    monkeypatch.setattr(objective, "LISTED", 4)
+    given, choice = problem(1), settings(n_neighbors=1, graph_weights="binary", max_pairs=max_pairs)
+    far = replace(given, rows=tuple(X + 50 * np.eye(3, 4)[y] for X, y in zip(given.rows, given.labels, strict=True)))
+    workspace, y = prepare(far, choice), given.labels[1]
+    assert memories == [None]
+    found = []
+    for n_changed in (0, 2, 3):
+        labels = given.labels[0], np.concatenate([(y[:n_changed] + 1) % 3, y[n_changed:]])
+        objective_matrices(far, choice, workspace, labels, weights_of(far), 1.0)
+        found.append(workspace.target_graphs[1][1].unlike)
+    _, first, second, third = memories
+    assert first is found[0] is None
+    assert not len(second.near.indices)
+    assert third is found[1]
+    assert len(third.near.indices)
+
+
 def test_shares_of_the_domains():
     rows, labels = (np.zeros((2, 2)),) * 5, (np.zeros(2, dtype=int),) * 5
     given = Problem(rows, labels, (False, False, False, True, True), 2)

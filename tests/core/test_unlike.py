@@ -60,9 +60,9 @@ def test_what_is_recalled_is_not_searched(monkeypatch):
 
 
 def two_classes(n_first):
-    """Rows on a line, the first ones of class 0, and what is remembered of row 0: the two next ones of class 1."""
+    """Rows on a line, the first ones of class 0, and what is remembered of row 0: the three next ones of class 1."""
     X, y = np.arange(64.0)[:, None], (np.arange(64) >= n_first).astype(int)
-    listed = np.array([[n_first, n_first + 1]])
+    listed = np.array([[n_first, n_first + 1, n_first + 2]])
     return X, y.copy(), remember(y, np.array([0]), Neighbors(listed, X[listed, 0] ** 2)), np.arange(64) == 0
 
 
@@ -70,24 +70,61 @@ def test_a_list_without_enough_rows_that_are_left_is_not_trusted():
     X, y, memory, asked = two_classes(1)
     rows, found = recall(X, y, asked, 2, memory)
     assert (rows.tolist(), sorted(found.indices[0].tolist())) == ([0], [1, 2])
-    y[1] = 0  # one of the two that are listed joins the class of row 0: row 3, which is not listed, is the next
+    y[1] = 0  # one of the listed ones joins the class of row 0: row 4, which is not listed, might be as near as row 3
     assert recall(X, y, asked, 2, memory) is None
     assert recall(X, y, asked, 1, memory)[1].indices.tolist() == [[2]]
 
 
-def test_a_row_that_left_the_class_counts_if_it_is_no_farther_than_the_list():
+def test_a_row_that_left_the_class_counts_if_it_is_nearer_than_the_end_of_the_list():
     X, y, memory, asked = two_classes(4)
-    X[3] = 4.5
+    X[3] = 5.5
     y[[3, 4]] = 1, 0
-    assert sorted(recall(X, y, asked, 2, memory)[1].squared[0].tolist()) == [4.5**2, 25]
-    X[3] = 5.5  # row 6, which is not listed, might be nearer
-    assert recall(X, y, asked, 2, memory) is None
+    assert sorted(recall(X, y, asked, 2, memory)[1].squared[0].tolist()) == [25, 5.5**2]
+    for farther in (6.0, 6.5):  # row 7, which is not listed, might be as near, or nearer
+        X[3] = farther
+        assert recall(X, y, asked, 2, memory) is None
+
+
+def test_of_equally_far_rows_the_order_of_rows_decides_nothing():
+    """Counts have many neighbours at one distance; what is remembered ranks them as a search does."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.7, size=(500, 8)) + 3.0 * np.eye(4, 8)[np.arange(500) % 4]
+    X = np.unique(X, axis=0)
+    y = X[:, :4].argmax(axis=1)
+    changed = y.copy()
+    changed[rng.permutation(len(X))[:12]] = 0
+    order = rng.permutation(len(X))
+    assert len(X) > 300
+
+    def between(order):
+        memory = graphs_of(X[order], y[order], nothing_known(y[order])).unlike
+        found = graphs_of(X[order], changed[order], memory)
+        assert found.unlike is memory
+        return found.between.toarray()
+
+    expected = graphs_of(X, changed).between.toarray()
+    np.testing.assert_allclose(between(np.arange(len(X))), expected, atol=1e-12)
+    np.testing.assert_allclose(between(order), expected[np.ix_(order, order)], atol=1e-12)
 
 
 def test_a_row_of_another_class_than_before_is_searched():
     X, y, memory, asked = two_classes(2)
     y[0] = 2  # row 1, of its class until now, is the nearest
     assert recall(X, y, asked, 1, memory) is None
+
+
+def test_a_row_that_had_no_label_needs_a_search():
+    X, y, memory, asked = two_classes(4)
+    y[1] = 1
+    assert recall(X, y, asked, 1, memory)[1].indices.tolist() == [[1]]
+    memory.y[1] = -1  # of no class until now, it may be in no list whatever its distance
+    assert recall(X, y, asked, 1, memory) is None
+
+
+def test_a_listed_row_that_lost_its_label_is_left_out():
+    X, y, memory, asked = two_classes(4)
+    y[4] = -1
+    assert recall(X, y, asked, 1, memory)[1].indices.tolist() == [[5]]
 
 
 def test_a_row_that_left_the_class_is_compared():

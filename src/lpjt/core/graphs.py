@@ -168,7 +168,7 @@ def _search_unlike(
         left = asked.copy()
         left[rows] = False
         return _join_edges([_edges_of(rows, near), _search_others(X, y, left, k, search)]), memory
-    rows, near = _lists_of(_search_others(X, y, asked, REMEMBERED * k, search), len(y))
+    rows, near = _lists_of(_search_others(X, y, asked, REMEMBERED * k, search), len(y), REMEMBERED * k)
     return _edges_of(rows, near.first(k)), remember(y, rows, near)
 
 
@@ -195,12 +195,12 @@ def _is_whole(y: Codes, search: str) -> bool:
     return search == "exact" and int(np.count_nonzero(y >= 0)) <= MANY_OTHERS
 
 
-def _lists_of(edges: Edges, n: int) -> tuple[Codes, Neighbors]:
-    """Rows that have edges, of n, and their neighbours in the order of the edges; the last may be infinitely far."""
+def _lists_of(edges: Edges, n: int, width: int) -> tuple[Codes, Neighbors]:
+    """Rows that have edges, of n, and their neighbours in the order of the edges: `width`, the last infinitely far."""
     start, end, squared = edges
     order = np.argsort(start, kind="stable")
     counts = np.bincount(start, minlength=n)
-    rows, width = np.flatnonzero(counts), max(1, counts.max())
+    rows = np.flatnonzero(counts)
     lines = np.repeat(np.arange(len(rows)), counts[rows])
     places = np.arange(len(order)) - np.repeat(np.cumsum(counts[rows]) - counts[rows], counts[rows])
     near = Neighbors(np.zeros((len(rows), width), dtype=end.dtype), np.full((len(rows), width), np.inf))

@@ -122,12 +122,23 @@ def nearest_unlike(X: Array, y: Codes, queries: Codes, candidates: Codes, n_neig
     return Neighbors(candidates[near.indices], near.squared)
 
 
+def rank_terms(candidates: Array) -> Array:
+    """What an exact search adds to the squared distances to each candidate, (n_candidates,), when it ranks them."""
+    return _prepared(candidates)[-1]
+
+
+def _prepared(candidates: Array) -> tuple[Array | None, Array, Array, Array]:
+    """Pivot of the candidates, the candidates around it, their squared norms, and what decides between ties."""
+    pivot = pivot_of(candidates)
+    C = candidates if pivot is None else candidates - pivot
+    norms = np.einsum("ij,ij->i", C, C)
+    return pivot, C, norms, tie_terms(C, norms)
+
+
 def _nearest_of_few(queries: Array, candidates: Array, k: int) -> Neighbors:
     """All distances at once: up to `SMALL_SEARCH` pairs the preparations of the block search would take longer."""
-    pivot = pivot_of(candidates)
-    Q, C = (queries, candidates) if pivot is None else (queries - pivot, candidates - pivot)
-    norms = np.einsum("ij,ij->i", C, C)
-    ties = tie_terms(C, norms)
+    pivot, C, norms, ties = _prepared(candidates)
+    Q = queries if pivot is None else queries - pivot
     order = np.argsort(norms + ties - 2 * (Q @ C.T), axis=1, kind="stable")[:, :k]
     difference = queries[:, None] - candidates[order]  # exact: norms would cancel
     squared = np.einsum("ijk,ijk->ij", difference, difference, dtype=np.float64)
@@ -143,10 +154,7 @@ def _nearest_of_all(
     With `codes` of the queries and of the candidates, rows with equal codes are no neighbours.
     scikit-learn's search converts float32 to float64, and runs on one thread once faiss is loaded.
     """
-    pivot = pivot_of(candidates)
-    C = candidates if pivot is None else candidates - pivot
-    norms = np.einsum("ij,ij->i", C, C)
-    ties = tie_terms(C, norms)
+    pivot, C, norms, ties = _prepared(candidates)
     half = (norms + ties) / 2
     within = C.dtype == np.float32 and C.shape[1] <= NARROW
     if within:

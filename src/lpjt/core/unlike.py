@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lpjt._typing import Array, Codes, Mask
-from lpjt.core.neighbors import Neighbors, nearest_rows
+from lpjt.core.neighbors import Neighbors, nearest_rows, rank_terms
 from lpjt.core.smallest import entries_of
 
 #: Neighbours that are remembered of each row, in times of those that are asked for: some of them change their class.
@@ -14,6 +14,9 @@ REMEMBERED = 6
 #: Nothing is recalled once more than one label in this many has changed, or if it would answer for less than this share
 #: of the rows: then all rows are searched again, for lists by the labels of now.
 CHANGED, ANSWERED = 32, 0.75
+
+#: Rows that are not listed may be as far as the end of a list. Up to this share of it no rounding makes them equal.
+SURELY_NEARER = 1 - 2.0**-20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +45,8 @@ def recall(X: Array, y: Codes, asked: Mask, k: int, last: Unlike) -> tuple[Codes
     """Rows that need no search, and their k nearest rows of other classes now; None if all have to be searched again.
 
     A row that is still in its class has the rows of its list that are not in it, and those that have left it: they are
-    nearer than all that are not listed, if they are no farther than the end of the list.
+    nearer than all that are not listed, if they are nearer than the end of the list. Of equally far ones the search's
+    own terms decide, so that the order of the rows does not.
     """
     moved = np.flatnonzero(y != last.y)
     if CHANGED * len(moved) > len(y) or (last.y[moved] < 0).any():
@@ -58,9 +62,9 @@ def recall(X: Array, y: Codes, asked: Mask, k: int, last: Unlike) -> tuple[Codes
         other = left[found.indices]
         indices = np.hstack([indices, other])
         squared = np.hstack([squared, np.where(last.y[other] == own, found.squared, np.inf)])
-    nearest = np.argpartition(squared, min(k, squared.shape[1]) - 1, axis=1)[:, :k]
+    nearest = np.argsort(squared + rank_terms(X)[indices], axis=1, kind="stable")[:, :k]
     indices, squared = entries_of(indices, nearest), entries_of(squared, nearest)
-    sure = (squared <= end).all(axis=1)
+    sure = ((squared < SURELY_NEARER * end) | np.isinf(end)).all(axis=1)
     if np.count_nonzero(sure) < ANSWERED * np.count_nonzero(asked):
         return None
     return rows[sure], Neighbors(indices[sure], squared[sure])
