@@ -88,7 +88,10 @@ def test_a_missing_cell_becomes_the_statistic_of_its_own_domain(tables, rule, st
 def test_missing_cells_are_an_error_without_a_rule(tables):
     source, y, target, _ = tables
     target.loc[7, "a"] = np.nan
-    with pytest.raises(ValueError, match="1 cells are missing, and impute is None"):
+    with pytest.raises(ValueError, match=r"Column 'a' has no value in row 7 .*from 0\), and impute is None"):
+        quick(impute=None).fit(source, y, target)
+    target.loc[9, "a"] = np.nan
+    with pytest.raises(ValueError, match=r"row 7 \(counted from 0\) \(and 1 more\), and impute is None"):
         quick(impute=None).fit(source, y, target)
 
 
