@@ -197,6 +197,19 @@ def test_known_target_labels_are_kept(tables):
     assert quick().fit(source, y, target, known).transduction_[:2].tolist() == ["elm", "ash"]
 
 
+def test_how_far_to_trust_the_labels_is_said_without_looking_inside(tables):
+    source, y, target, _ = tables
+    search = LPJTSearch(quick().estimator, {"n_components": [1, 2]}, random_state=0)
+    for adapter in (quick(), TableAdapter(search)):
+        fitted = adapter.fit(source, y, target).estimator_
+        fitted = getattr(fitted, "best_estimator_", fitted)
+        assert adapter.summary_ == fitted.summary_
+        assert adapter.estimated_accuracy_ == fitted.estimated_accuracy_
+        assert adapter.estimated_accuracy_interval_ == fitted.estimated_accuracy_interval_
+    assert not hasattr(quick(), "summary_")
+    assert not hasattr(TableAdapter(NearestNeighbor()).fit(source, y, target), "summary_")
+
+
 def test_other_estimators_and_a_search(tables):
     source, y, target, y_target = tables
     nearest = TableAdapter(NearestNeighbor()).fit(source[["a", "b", "c"]], y, target[["a", "b", "c"]])
