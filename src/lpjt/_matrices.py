@@ -130,12 +130,14 @@ def _read_matrix(
 
 
 def _remedy(error: str, frame: Any) -> str:
-    """What to do about rows that are no numbers, by the words of the error."""
+    """What to do about rows that are no matrix of numbers, by the words of the error."""
     if "float" in error:
         column = None if frame is None else first_of_words(frame)
         if column is None:
             return ". Encode or drop what is not a number."
         return f" in column {column!r}. Encode or drop what is not a number, or let {TABLES}."
+    if "sample(s)" in error:
+        return " Give more rows."
     return " Give rows of numbers, all of one length." if "sequence" in error else ""
 
 
