@@ -9,6 +9,9 @@ from scipy import sparse
 
 from lpjt._typing import Values
 
+#: What makes numbers of frames that hold more than numbers.
+TABLES = "TableAdapter(LPJT()) encode texts and dates"
+
 
 def open_frame(X: Any) -> "nw.DataFrame[Any] | None":
     """`X` as a narwhals frame if it is a frame in memory, of pandas, polars, pyarrow or any library narwhals knows."""
@@ -34,10 +37,24 @@ def frame_to_numbers(frame: "nw.DataFrame[Any]") -> Any:
     types = frame.schema.values()
     if types and all(dtype == nw.Unknown for dtype in types):
         return frame.to_native()  # pandas' sparse columns, which scikit-learn reads without a dense copy
-    temporal = [str(dtype) for dtype in types if dtype.is_temporal()]
+    temporal = [(name, dtype) for name, dtype in frame.schema.items() if dtype.is_temporal()]
     if temporal:
-        raise TypeError(f"dates, durations and records are not numbers, got {temporal[0]}. Convert or drop them.")
+        name, dtype = temporal[0]
+        raise TypeError(
+            f"dates, durations and records are not numbers, got {dtype} in column {name!r}. Convert or drop them, or "
+            f"let {TABLES}."
+        )
     return frame.to_numpy()
+
+
+def first_of_words(frame: "nw.DataFrame[Any]") -> str | None:
+    """Name of the first column that holds what is not a number, None if there is none."""
+    for column in frame.iter_columns():
+        try:
+            column.to_numpy().astype(np.float64)
+        except (TypeError, ValueError, OverflowError):
+            return column.name
+    return None
 
 
 def is_foreign(X: Any) -> bool:

@@ -94,11 +94,11 @@ def encode_source(labels: Labels, classes: Values) -> Codes:
 
 
 def encode_target(labels: Labels, classes: Values) -> Codes:
-    """`target_codes`, with a warning where -1 is a class and the only label."""
+    """`target_codes`, with a warning where -1 is a class, is given, and leaves no row without a label."""
     codes = target_codes(labels, classes)
-    if len(codes) and -1 in classes.tolist() and (codes == classes.tolist().index(-1)).all():
+    if len(codes) and (codes != UNLABELLED).all() and (classes[codes] == UNLABELLED).any():
         warnings.warn(
-            f"-1 is a class of the source, so {labels.where} labels every target row with it. If the rows "
+            f"-1 is a class of the source, so {labels.where} labels every target row, those with -1 too. If these "
             "are unlabelled, mark them with NaN or None.",
             stacklevel=4,
         )

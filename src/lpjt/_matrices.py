@@ -10,7 +10,9 @@ from sklearn import get_config
 from sklearn.utils import check_array
 
 from lpjt._containers import (
+    TABLES,
     column_names,
+    first_of_words,
     foreign_to_numpy,
     frame_to_numbers,
     is_foreign,
@@ -118,15 +120,25 @@ def _read_matrix(
         )
     except (TypeError, ValueError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        hint = ". Encode or drop what is not a number." if "float" in str(error) else ""
-        hint = hint or (" Give rows of numbers, all of one length." if "sequence" in str(error) else "")
-        raise kind(f"{where}: {error}{hint}") from None
+        raise kind(f"{where}: {error}{_remedy(str(error), frame)}") from None
     if sparse.issparse(X):
         X = sparse.csr_array(X)
         if not X.has_canonical_format:  # otherwise scipy sorts in place later, in the caller's memory
             X = X.copy()
             X.sum_duplicates()
     return X, feature_names
+
+
+def _remedy(error: str, frame: Any) -> str:
+    """What to do about rows that are no matrix of numbers, by the words of the error."""
+    if "float" in error:
+        column = None if frame is None else first_of_words(frame)
+        if column is None:
+            return ". Encode or drop what is not a number."
+        return f" in column {column!r}. Encode or drop what is not a number, or let {TABLES}."
+    if "sample(s)" in error:
+        return " Give more rows."
+    return " Give rows of numbers, all of one length." if "sequence" in error else ""
 
 
 def is_dict(given: Any) -> TypeGuard[Mapping[Any, Any]]:

@@ -255,7 +255,8 @@ def _take_rows(X: AnyRows, rows: Codes) -> AnyRows:
 def _match_names(parts: list[_Part], first: _Part) -> list[_Part]:
     """Parts with the columns that have the names of the first source's in its order.
 
-    Other columns are matched by position, with a warning if the two domains share only some of the names.
+    Other columns are matched by position, with a warning if the two domains share only some of the names. Domains of
+    different widths have different features, which is worth a warning too if they share names.
     """
     return [_order_like(first, part) for part in parts]
 
@@ -269,7 +270,9 @@ def _order_like(first: _Part, part: _Part) -> _Part:
         place = {name: i for i, name in enumerate(found)}
         columns = np.array([place[name] for name in wanted])
         return replace(part, X=take_columns(part.X, columns), columns=columns)
-    if shared and len(wanted) == len(found):
+    if shared and len(wanted) != len(found):
+        warnings.warn(_different_in_spite_of(shared, part, first), stacklevel=4)
+    elif shared:
         others = sorted(set(map(str, found)) - set(map(str, wanted)))
         warnings.warn(
             f"{part.where} has columns that {first.where} lacks, e.g. {others[0]!r}, so columns are matched by "
@@ -277,6 +280,15 @@ def _order_like(first: _Part, part: _Part) -> _Part:
             stacklevel=4,
         )
     return part
+
+
+def _different_in_spite_of(shared: set[Any], part: _Part, first: _Part) -> str:
+    """What to say of two domains of different widths that share names."""
+    return (
+        f"{part.where} has {part.X.shape[1]} columns and {first.where} has {first.X.shape[1]}, so they are taken for "
+        f"different features, though {len(shared)} names are in both, e.g. {min(map(str, shared))!r}. If these are the "
+        "same features, give both frames the shared columns alone, as TableAdapter(LPJT()) does by itself."
+    )
 
 
 def _refuse_marks(sources: list[_Part]) -> None:

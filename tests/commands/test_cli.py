@@ -118,6 +118,7 @@ def test_the_estimator_refuses_in_one_line(lpjt, blobs):
         (("source.csv", "."), "is a directory"),
         (("source.csv", "notes.docx"), "not a known file format"),
         (("target.csv", "source.csv"), "no labels found. Name the label column with --label"),
+        (("measured.csv", "target.csv"), "'label' was taken for a measured feature: it holds fractions, or hardly any"),
         (("source.csv", "broken.npz"), "cannot be read as npz"),
         (("source.csv", "target.csv", "--label", "labell"), "nearest: 'label'"),
         (("source.csv", "target.csv", "--target-label", "known"), "no column named 'known'"),
@@ -133,6 +134,7 @@ def test_what_cannot_be_used_gets_one_line_and_no_file(lpjt, blobs, monkeypatch,
     gaps = pandas.read_csv("source.csv")
     gaps["label"] = gaps["label"].astype(object).where(gaps.index > 2, "")
     gaps.to_csv("gaps.csv", index=False)
+    gaps.assign(label=gaps.index / 7).to_csv("measured.csv", index=False)
     before = sorted(os.listdir())
     assert words in one_line(lpjt("adapt", *arguments, "-o", "labels.csv"))
     assert sorted(os.listdir()) == before

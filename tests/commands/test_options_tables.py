@@ -150,7 +150,7 @@ def impute(lpjt):
         lpjt.adapt("--impute", rule)
         assert given[-1]["more"].iloc[4] == pytest.approx(value)
     refused = lpjt("adapt", "source.csv", "target.csv", "-o", "x.csv", "--impute", "none", code=2).stderr
-    assert "1 cells are missing, and impute is None" in refused
+    assert "Column 'more' has no value in row 4 (counted from 0), and impute is None" in refused
 
 
 @CASES.prove("adapt", "--max-levels")

@@ -63,7 +63,7 @@ def test_several_parts_have_the_statistics_of_their_rows_together():
 
 @pytest.mark.parametrize(("dtype", "precision"), [(np.float32, 1e-7), (np.float64, 1e-14)])
 def test_deviations_down_to_rounding_count(dtype, precision):
-    """A deviation is rounding below a share of its column's mean, and below a share of the largest deviation."""
+    """A deviation is rounding below a share of its column's mean, and about zero below a share of the largest one."""
     X = np.ones((64, 4), dtype=dtype)
     X[::2, 0] = -1
     assert_array_equal(np.isinf(fit_scaling(X, "standard").deviation), [False, True, True, True])
@@ -72,6 +72,18 @@ def test_deviations_down_to_rounding_count(dtype, precision):
     scaling = floors(mean, deviation, dtype)
     assert_array_equal(np.isinf(scaling.deviation), [False, False, True, True])
     assert_array_equal(np.isinf(floors(mean, np.array([1.0, 1.0, 1.0, 2e-10]), dtype).deviation), False)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_beside_one_of_another_order_of_magnitude_count(dtype):
+    """A time in nanoseconds varies 1e17 times as much as a measurement, which is no rounding for that."""
+    X = np.random.default_rng(1).exponential(size=(64, 3)).astype(dtype)
+    expected = scale_rows(X, fit_scaling(X, "standard"))
+    X[:, 1] *= 1e17
+    assert_allclose(scale_rows(X, fit_scaling(X, "standard")), expected, rtol=1e-3 if dtype == np.float32 else 1e-9)
+    errors = np.random.default_rng(0).normal(scale=1e-16, size=64)
+    X = np.column_stack([np.linspace(-1, 1, 64), errors, errors + 1e-16]).astype(dtype)
+    assert_array_equal(np.isinf(fit_scaling(X, "standard").deviation), [False, True, False])
 
 
 def floors(mean, deviation, dtype):

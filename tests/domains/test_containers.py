@@ -92,7 +92,7 @@ def test_missing_values_and_dates_of_frames_are_refused(library):
         open_domains(FRAMES[library](rows, NAMES), Y)
     when = pd.DataFrame({"a": X[:, 0], "when": pd.to_datetime(["2020-01-01"] * len(X))})
     frame = {"pandas": when, "polars": pl.from_pandas(when), "pyarrow": pa.Table.from_pandas(when)}[library]
-    with pytest.raises(TypeError, match="X: dates, durations and records are not numbers, got Datetime"):
+    with pytest.raises(TypeError, match=r"X: dates, durations and records are not .* in column 'when'.* TableAdapter"):
         open_domains(frame, Y)
 
 
@@ -106,14 +106,18 @@ def test_empty_cells_are_missing(library):
 
 @pytest.mark.parametrize("library", FRAMES)
 def test_words_in_frames_are_refused_with_a_remedy(library):
-    words = np.array(["red", "blue"] * (len(X) // 2))
-    frame = {
-        "pandas": pd.DataFrame({"a": words}),
-        "polars": pl.DataFrame({"a": words}),
-        "pyarrow": pa.table({"a": words.tolist()}),
-    }[library]
-    with pytest.raises(ValueError, match=r"could not convert string to float.*Encode or drop what is not a number"):
+    columns = {"size": [None, *range(1, len(X))], "colour": ["red", "blue"] * (len(X) // 2)}
+    frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library](columns)
+    words = r"could not convert string to float: 'red' in column 'colour'. Encode or drop .* TableAdapter"
+    with pytest.raises(ValueError, match=words):
         open_domains(frame, Y)
+
+
+def test_words_in_a_column_of_categories_or_missing_cells_are_found():
+    frame = pd.DataFrame({"size": pd.array([None, 2, 3, 4, 5, 6], dtype="Int64"), "grade": list("ABABAB")})
+    for kind in ("category", "string", "object"):
+        with pytest.raises(ValueError, match=r"X: could not .* 'A' in column 'grade'"):
+            open_domains(frame.astype({"grade": kind}), Y)
 
 
 def test_columns_of_one_name_are_refused():

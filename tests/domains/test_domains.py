@@ -103,6 +103,18 @@ def test_columns_with_some_other_names_are_matched_by_position_with_a_warning():
         open_domains(frame, Y, frame)
 
 
+def test_frames_of_different_widths_that_share_names_are_different_features_with_a_warning():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    words = "X_target has 3 columns and X has 2, .* different features, though 2 names are in both, .*TableAdapter"
+    with pytest.warns(UserWarning, match=words):
+        domains = open_domains(frame, Y, frame.assign(extra=1.0))
+    assert domains.targets[0].X.shape[1] == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_domains(frame, Y, frame.assign(extra=1.0).set_axis(["c", "d", "e"], axis=1))
+
+
 @pytest.mark.parametrize("dtype", [int, float])
 def test_a_stack_without_sample_domain_is_refused(dtype):
     labels = np.array([0, 1, 2, 0, 1, 2, -1, -1, -1], dtype=dtype)

@@ -150,6 +150,16 @@ def test_minus_one_on_every_target_row_is_suspect_where_it_is_a_class():
         assert (open_domains(X, Y * 2 - 1, X, [-1] * 6).targets[0].y == 0).all()
 
 
+def test_minus_one_beside_labels_is_suspect_where_it_is_a_class_and_no_row_is_unlabelled():
+    y = Y * 2 - 1
+    with pytest.warns(UserWarning, match="-1 is a class of the source, .* those with -1 too.* NaN or None"):
+        open_domains(X, y, X, [1, -1, -1, -1, -1, -1])
+    for marked in ([1, -1, None, None, None, None], [1] * 6):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            open_domains(X, y, X, marked)
+
+
 def test_class_of_one_row_is_allowed_with_a_warning_where_there_is_a_target():
     y = ["a", "a", "a", "b", "b", "rare"]
     with pytest.warns(UserWarning, match="Only one source row has the label 'rare'"):

@@ -186,7 +186,7 @@ def test_assume_finite_is_respected():
             r"X: Found array with 0 sample\(s\) \(shape=\(0, 2\)\) while a minimum of 2 is required",
         ),
         (X[:, :0], ValueError, r"0 feature\(s\) \(shape=\(6, 0\)\) while a minimum of 1 is required."),
-        (X[:1], ValueError, r"X: Found array with 1 sample\(s\) \(shape=\(1, 2\)\) while a minimum of 2"),
+        (X[:1], ValueError, r"X: Found array with 1 sample\(s\) \(shape=\(1, 2\)\) .* of 2 is required. Give more"),
         (sparse.csr_array((0, 3)), ValueError, r"0 sample\(s\)"),
         ("rows.csv", ValueError, "X: Expected 2D array, got str instead"),
         (

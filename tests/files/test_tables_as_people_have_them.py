@@ -155,6 +155,7 @@ def test_known_labels_have_the_type_of_the_classes(tmp_path, target):
     [
         ({"id": [999], "label": ["bee"]}, "'999' in 'id' is no row of the target"),
         ({"id": [101], "label": ["bea"]}, "'bea' is no class of the sources (e.g. 'bee')"),
+        ({"id": [101, 101, 101], "label": ["bee", "bee", "cat"]}, "'101' in 'id' is 'bee' in one line, 'cat' in anoth"),
         ({"id": [101], "label": [None]}, "every cell of 'label' is blank"),
         ({"plate": [101], "label": ["bee"]}, "no column 'id', the ids of t.csv, or 'row'"),
         ({"id": [101], "a": ["bee"], "b": ["bee"]}, "no label column found"),

@@ -167,7 +167,7 @@ def test_other_files_are_refused(tmp_path):
     write(tmp_path / "x", {"model.json": b'{"arrays": {}}'})
     assert "not a model file of lpjt" in refusal(tmp_path / "x")
     assert "directory" in refusal(tmp_path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nothing: no such file. Check the path"):
         lpjt.load(tmp_path / "nothing")
 
 

@@ -88,7 +88,10 @@ def test_a_missing_cell_becomes_the_statistic_of_its_own_domain(tables, rule, st
 def test_missing_cells_are_an_error_without_a_rule(tables):
     source, y, target, _ = tables
     target.loc[7, "a"] = np.nan
-    with pytest.raises(ValueError, match="1 cells are missing, and impute is None"):
+    with pytest.raises(ValueError, match=r"Column 'a' has no value in row 7 .*from 0\), and impute is None"):
+        quick(impute=None).fit(source, y, target)
+    target.loc[9, "a"] = np.nan
+    with pytest.raises(ValueError, match=r"row 7 \(counted from 0\) \(and 1 more\), and impute is None"):
         quick(impute=None).fit(source, y, target)
 
 
@@ -192,6 +195,19 @@ def test_known_target_labels_are_kept(tables):
     known = np.full(60, None, dtype=object)
     known[:2] = ["elm", "ash"]
     assert quick().fit(source, y, target, known).transduction_[:2].tolist() == ["elm", "ash"]
+
+
+def test_how_far_to_trust_the_labels_is_said_without_looking_inside(tables):
+    source, y, target, _ = tables
+    search = LPJTSearch(quick().estimator, {"n_components": [1, 2]}, random_state=0)
+    for adapter in (quick(), TableAdapter(search)):
+        fitted = adapter.fit(source, y, target).estimator_
+        fitted = getattr(fitted, "best_estimator_", fitted)
+        assert adapter.summary_ == fitted.summary_
+        assert adapter.estimated_accuracy_ == fitted.estimated_accuracy_
+        assert adapter.estimated_accuracy_interval_ == fitted.estimated_accuracy_interval_
+    assert not hasattr(quick(), "summary_")
+    assert not hasattr(TableAdapter(NearestNeighbor()).fit(source, y, target), "summary_")
 
 
 def test_other_estimators_and_a_search(tables):

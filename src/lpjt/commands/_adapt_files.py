@@ -10,6 +10,7 @@ from scipy import sparse
 
 from lpjt.commands._adapt_request import Request, split_names
 from lpjt.files import FileDomain, FileError, as_matrix, match_columns, read_domain, read_known_labels
+from lpjt.files.domain import LABEL_NAMES, normalize_name, shown_name
 from lpjt.tables import Prepared, TableAdapter
 
 
@@ -84,11 +85,20 @@ def _check_dropped(names: Sequence[str], domains: Sequence[FileDomain]) -> None:
             raise FileError(f"--drop {name}: no file has such a column.{hint}")
 
 
+def _may_be_meant(domain: FileDomain) -> str:
+    """The columns of a source without labels, and which of them is called like labels all the same."""
+    names = domain.feature_names or ()
+    alike = next((name for name in names if normalize_name(name) in LABEL_NAMES), None)
+    if alike is not None:
+        why = "it holds fractions, or hardly any value twice"
+        return f" '{shown_name(alike)}' was taken for a measured feature: {why}."
+    return f" Its columns: {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}" if names else ""
+
+
 def require_labels(domain: FileDomain) -> FileDomain:
     """Refuse a source with unlabelled rows."""
     if domain.y is None:
-        names = f" Its columns: {', '.join(domain.feature_names[:8])}, ..." if domain.feature_names else ""
-        raise FileError(f"{domain.path}: no labels found. Name the label column with --label.{names}")
+        raise FileError(f"{domain.path}: no labels found. Name the label column with --label.{_may_be_meant(domain)}")
     unlabelled = np.flatnonzero(~domain.labelled)
     if len(unlabelled):
         raise FileError(

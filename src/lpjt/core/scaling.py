@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lpjt._threads import map_threads
-from lpjt._typing import Array
+from lpjt._typing import Array, Mask
 from lpjt.core import statistics
 from lpjt.core.blocks import AnyRows, as_dense, row_blocks
 from lpjt.core.statistics import divide_rows, rescale, row_totals
@@ -17,6 +17,10 @@ from lpjt.core.ties import FEW_ROWS
 #: Scores beyond this many standard deviations are clipped. A column that is almost constant has entries at twenty
 #: deviations and more, each of which would dominate its unit row.
 CLIP = 3.0
+
+#: A column may be the rounding of others if its standard deviation is at most this share of the largest one, and if its
+#: mean is no further from zero than this many standard errors.
+NEGLIGIBLE, FROM_ZERO = 1e-10, 4.0
 
 #: Squares of rows shorter than this lose digits: in float64, and in float32.
 VANISHING = (2.0**-500, 2.0**-50)
@@ -85,8 +89,8 @@ def joint_scaling(parts: Sequence[AnyRows], kind: str, factor: float | None = No
     mean, deviation = statistics.column_statistics(parts, row_sums, factor)
     precision = 1e-7 if any(X.dtype == np.float32 for X in parts) else 1e-14
     # The deviation of a constant column is rounding: its scores are zero, whatever new rows have there.
-    floor = np.maximum(_rounding(deviation), precision * np.abs(mean))
-    deviation = np.where(deviation > floor, deviation, np.inf)
+    constant = (deviation <= precision * np.abs(mean)) | _rounding(mean, deviation, sum(X.shape[0] for X in parts))
+    deviation = np.where(constant, np.inf, deviation)
     clip, unit_rows = CLIP if kind == "standard" else None, kind != "sum-zscore"
     return Scaling(row_sums, mean, deviation, clip, unit_rows, factor)
 
@@ -103,9 +107,14 @@ def keep_lengths(scaling: Scaling) -> Scaling:
     return replace(scaling, deviation=scaling.deviation * root, clip=clip, unit_rows=False)
 
 
-def _rounding(deviation: Array) -> float:
-    """Standard deviation below which a column is constant but for rounding."""
-    return 1e-10 * max(float(np.max(deviation)), np.finfo(float).tiny)
+def _rounding(mean: Array, deviation: Array, n: int) -> Mask:
+    """Which columns are zero but for the rounding of others, (width,).
+
+    They vary by a tiny share of what the others do, about zero. A tiny share alone is no proof: beside a time in
+    nanoseconds every measurement is that small.
+    """
+    tiny = deviation <= NEGLIGIBLE * max(float(np.max(deviation)), np.finfo(float).tiny)
+    return tiny & (np.abs(mean) <= FROM_ZERO * deviation / np.sqrt(n))
 
 
 def scale_rows(X: Array | sparse.csr_array, scaling: Scaling) -> Array:

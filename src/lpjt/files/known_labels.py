@@ -68,6 +68,11 @@ def read_known_labels(
             raise FileError(
                 f"{path}: '{shown(cell)}' is one class of the sources, and another escaped. Rename one of them."
             )
+        if labels[row] not in (None, by_text[str(cell)]):
+            raise FileError(
+                f"{path}: '{shown(keys[row])}' in '{id_name}' is '{shown(labels[row])}' in one line, '{shown(cell)}' "
+                "in another. Keep one of them."
+            )
         labels[row] = by_text[str(cell)]
     if not rows:
         raise FileError(f"{path}: every cell of '{label_name}' is blank. Fill in some labels.")

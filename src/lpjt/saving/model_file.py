@@ -109,7 +109,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
         check_ordinary(path)
     except RefusedError as error:
         if isinstance(error.__cause__, FileNotFoundError):
-            raise error.__cause__ from None
+            raise FileNotFoundError(f"{path}: {error}") from None
         raise ModelFileError(f"{path}: {error}") from error
     with open(path, "rb") as file:
         archive = Archive(file, path)

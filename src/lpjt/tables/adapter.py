@@ -60,6 +60,8 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     classes_ : array, (n_classes,)
     transduction_, label_distributions_ : arrays, (n_target,) and (n_target, n_classes), or dicts
         Those of the fitted estimator.
+    summary_, estimated_accuracy_, estimated_accuracy_interval_ : str, float and pair of float
+        How far to trust the labels, as `LPJT` says it; not there with an estimator that does not.
     n_features_in_ : int
         Number of columns of the target's table that are used.
     feature_names_in_ : array, (n_columns,)
@@ -174,10 +176,30 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Rows of a table of a domain in the shared space, (n, n_components)."""
         return self.estimator_.transform(self.encode(X, domain), domain)
 
+    @property
+    def summary_(self) -> str:
+        """What the labels rest on and how far to trust them; as `LPJT.summary_`."""
+        return self._fitted.summary_
+
+    @property
+    def estimated_accuracy_(self) -> float:
+        """Estimated accuracy of the labels; as `LPJT.estimated_accuracy_`."""
+        return self._fitted.estimated_accuracy_
+
+    @property
+    def estimated_accuracy_interval_(self) -> tuple[float, float]:
+        """Interval of the estimated accuracy; as `LPJT.estimated_accuracy_interval_`."""
+        return self._fitted.estimated_accuracy_interval_
+
+    @property
+    def _fitted(self) -> Any:
+        """The estimator that has the results: that of the best setting if the estimator is a search."""
+        return getattr(self.estimator_, "best_estimator_", self.estimator_)
+
     def rows_to_label(self, n: int = 20) -> Any:
         """Positions of the rows of the target's table whose labels would tell most; as `LPJT.rows_to_label`."""
         check_is_fitted(self, "encoders_")
-        fitted = getattr(self.estimator_, "best_estimator_", self.estimator_)
+        fitted = self._fitted
         if not hasattr(fitted, "rows_to_label"):
             raise ValueError(f"{type(fitted).__name__} does not say which rows to label. Use LPJT as the estimator.")
         return fitted.rows_to_label(n)
@@ -192,8 +214,7 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ) -> str:
         """One page of HTML about the fit, as `LPJT.report`; X and X_target are the tables of `fit`."""
         check_is_fitted(self, "encoders_")
-        fitted = getattr(self.estimator_, "best_estimator_", self.estimator_)
-        return fitted.report(
+        return self._fitted.report(
             path, X=self._encode_side(X, "source"), X_target=self._encode_side(X_target, "target"), **parts
         )
 
@@ -238,7 +259,7 @@ class TableAdapter(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Set the fitted attributes, all of them at the end of a fit."""
         self._source_names, self._target_names = sources, targets
         self.encoders_, self.columns_, self.notes_ = prepared.encoders, prepared.columns, prepared.notes
-        fitted = getattr(self.estimator_, "best_estimator_", self.estimator_)
+        fitted = self._fitted
         self.classes_ = fitted.classes_
         self.transduction_ = fitted.transduction_
         self.label_distributions_ = getattr(fitted, "label_distributions_", None)

@@ -76,7 +76,10 @@ class TableEncoder:
     def transform(self, table: "DataFrame") -> Array:
         """Rows of a table with the columns of fit, in any order, as a matrix, (n, n_features)."""
         places = self.places(table)
-        blocks = [impute_cells(read_numbers(table, self.measured, places, self.dtype), self.statistics, self.impute)]
+        values = read_numbers(table, self.measured, places, self.dtype)
+        if self.impute is None:
+            refuse_missing(values, [code.name for code in self.measured])
+        blocks = [values if self.impute is None else impute_cells(values, self.statistics, self.impute)]
         if self.categories:
             texts = np.column_stack([to_texts(table.iloc[:, places[code.name]]) for code in self.categories])
             blocks.append(one_hot(texts, [code.levels for code in self.categories]).astype(self.dtype, copy=False))
@@ -145,15 +148,22 @@ def read_numbers(
     return values
 
 
-def impute_cells(values: Array, statistics: Array, impute: str | None) -> Array:
-    """Values with missing cells replaced by the statistics of their columns, or an error if there is no rule."""
+def refuse_missing(values: Array, names: Sequence[str]) -> None:
+    """An error if a cell of the columns of these names is missing."""
+    missing = np.isnan(values)
+    if missing.any():
+        row, column = np.argwhere(missing)[0]
+        more = f" (and {missing.sum() - 1:,} more)" if missing.sum() > 1 else ""
+        raise ValueError(
+            f"Column {names[column]!r} has no value in row {row} (counted from 0){more}, and impute is None. Fill the "
+            "missing cells, or choose impute='median', 'mean' or 'most-frequent' (--impute)."
+        )
+
+
+def impute_cells(values: Array, statistics: Array, impute: str) -> Array:
+    """Values with missing cells replaced by the statistics of their columns."""
     if not values.size or not np.isnan(values).any():
         return values
-    if impute is None:
-        raise ValueError(
-            f"{np.isnan(values).sum()} cells are missing, and impute is None. Fill them, or choose impute='median', "
-            "'mean' or 'most-frequent' (--impute)."
-        )
     # An imputer that is fitted on its own statistics has them again: every rule gives the one row that it sees.
     imputer = SimpleImputer(strategy=STRATEGIES[impute]).fit(statistics[np.newaxis].astype(values.dtype))
     return imputer.transform(values)
