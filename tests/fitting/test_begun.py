@@ -1,0 +1,47 @@
+"""A whole fit goes on where its candidate ended: what it takes over, and what it leaves out."""
+
+import warnings
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from lpjt.core.alternation import Clock
+from lpjt.fitting import adapt, candidates, start
+from lpjt.fitting.candidate import begin_candidate
+from lpjt.selection.scaling import Scalings
+from trials import opened, plan_for
+
+
+def settled(**parameters):
+    """Domains of 42 and 36 rows, the trial of their candidates and what it settles."""
+    domains = opened()
+    trial, plan = candidates.try_candidates(domains, plan_for(domains, **parameters))
+    return domains, trial, plan
+
+
+def begun(domains, trial, plan):
+    reached = trial.reached_of([d.X.shape[0] for d in domains.targets])
+    return begin_candidate(domains, plan, plan.views[0], Scalings(domains).of(plan.views[0]), Clock(), reached)
+
+
+def test_first_labels_of_a_whole_fit_are_found_only_where_the_last_ones_may_have_collapsed(monkeypatch):
+    calls, original = [], start.first_labels
+    monkeypatch.setattr(start, "first_labels", lambda *a: calls.append(a) or original(*a))
+    domains = opened()
+    adapt.adapt(domains, plan_for(domains))
+    assert not calls
+    monkeypatch.setattr(adapt, "COLLAPSED", 2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcome = adapt.adapt(domains, plan_for(domains))
+    assert len(calls) == 1
+    assert any("fell from" in message for message in outcome.messages)
+
+
+def test_late_first_labels_are_those_found_at_once():
+    domains, trial, plan = settled()
+    late = begun(domains, trial, plan)
+    at_once = begin_candidate(domains, plan, plan.views[0], Scalings(domains).of(plan.views[0]), Clock())
+    for one, other in zip(late.start, at_once.start, strict=True):
+        assert_array_equal(one, other)
+    assert np.vstack(late.start).sum() > 0
