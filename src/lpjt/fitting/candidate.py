@@ -15,7 +15,7 @@ from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Problem, list_neighbors
 from lpjt.core.scaling import Scaling, scale_rows, scores_of_zeros
 from lpjt.domains import Domain, Domains
-from lpjt.fitting.plan import Plan
+from lpjt.fitting.plan import Plan, Prepared
 from lpjt.fitting.start import later_labels
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
@@ -89,32 +89,38 @@ def begin_candidate(
     The iterations begin with the first labels, or with distributions of rows of each target and their positions, if
     these are given.
     """
-    everything = domains.all
-    n_sources = len(domains.sources)
-    maps = make_coordinates(everything, scalings, plan)
-    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
-    clock.lap("coordinates")
-    is_target = tuple(i >= n_sources for i in range(len(everything)))
-    neighbors = list_neighbors(rows, plan.settings)
-    clock.lap("neighbors")
-    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors, domains.weights)
-    widths = tuple(d.X.shape[1] for d in everything)
+    found = plan.prepared or _prepare(domains, plan, scalings, clock)
+    problem, n_sources = found.problem, len(domains.sources)
+    widths = tuple(d.X.shape[1] for d in domains.all)
     y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])
     candidate = Candidate(
-        kind, maps, problem, widths, *later_labels(problem, widths, plan, needed=begun is None), y_source
+        kind, found.maps, problem, widths, *later_labels(problem, widths, plan, needed=begun is None), y_source
     )
     settings = plan.settings
     if len(set(widths)) > 1:
         settings = replace(settings, coupling_weight=0.0)
     else:
-        some = stack_rows([every_few(X, COMPARED_ROWS) for X in rows[:n_sources]])
-        candidate.nearest = evidence.nearest_targets(some, stack_rows(rows[n_sources:]))
+        some = stack_rows([every_few(X, COMPARED_ROWS) for X in problem.rows[:n_sources]])
+        candidate.nearest = evidence.nearest_targets(some, stack_rows(problem.rows[n_sources:]))
     clock.lap("start")
     candidate.problem = replace(problem, neighbors=None)  # the lists of the sources are not needed for long
     classify = on_domains(plan.classifier, candidate.problem, settings.search)
-    first = candidate.start if begun is None else _among_zeros(begun, [len(X) for X in rows[n_sources:]])
-    candidate.iterations = alternation.alternate(problem, settings, classify, first, max_iter=plan.max_iter)
+    first = candidate.start if begun is None else _among_zeros(begun, [len(X) for X in problem.rows[n_sources:]])
+    candidate.iterations = alternation.alternate(
+        problem, settings, classify, first, max_iter=plan.max_iter, shared=found.shared
+    )
     return candidate
+
+
+def _prepare(domains: Domains, plan: Plan, scalings: Sequence[Scaling], clock: Clock) -> Prepared:
+    maps = make_coordinates(domains.all, scalings, plan)
+    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(domains.all, maps, strict=True))
+    clock.lap("coordinates")
+    neighbors = list_neighbors(rows, plan.settings)
+    clock.lap("neighbors")
+    is_target = tuple(i >= len(domains.sources) for i in range(len(rows)))
+    labels = tuple(d.y for d in domains.all)
+    return Prepared(maps, Problem(rows, labels, is_target, len(domains.classes), neighbors, domains.weights))
 
 
 def _among_zeros(parts: Sequence[tuple[Codes, Array]], sizes: Sequence[int]) -> list[Array]:
