@@ -296,9 +296,9 @@ def test_the_sources_block_is_reduced_once(monkeypatch):
     asked = []
     solve = alternation.projection.solve_projection
 
-    def spy(S_max, S_min, d, *, n_leading, last):
+    def spy(S_max, S_min, d, *, n_leading, last, measured):
         asked.append((d, n_leading, last))
-        return solve(S_max, S_min, d, n_leading=n_leading, last=last)
+        return solve(S_max, S_min, d, n_leading=n_leading, last=last, measured=measured)
 
     monkeypatch.setattr(alternation.projection, "solve_projection", spy)
     X, y, truth = pair(width_target=6)
@@ -362,5 +362,5 @@ def test_iterations_from_a_shared_workspace_are_those_from_scratch():
         for state, other in zip(run(shared=shared, measured=False), expected, strict=True):
             assert_array_equal(np.vstack(state.distributions), np.vstack(other.distributions))
             assert_array_equal(state.eigenvalues, other.eigenvalues)
-            assert np.isnan([state.marginal_mmd, state.conditional_mmd]).all()
-            assert np.isfinite([other.marginal_mmd, other.conditional_mmd]).all()
+            assert np.isnan([state.marginal_mmd, state.conditional_mmd, state.residual]).all()
+            assert np.isfinite([other.marginal_mmd, other.conditional_mmd, other.residual]).all()

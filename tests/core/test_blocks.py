@@ -11,7 +11,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt._threads import threads
 from lpjt.core import blocks
-from lpjt.core.blocks import Chunked, disk_array, multiply, pick_rows, row_blocks, stack_rows, sum_blocks
+from lpjt.core.blocks import (
+    Chunked,
+    disk_array,
+    gram_blocks,
+    multiply,
+    pick_rows,
+    row_blocks,
+    stack_rows,
+    sum_blocks,
+)
 
 
 def ends(shape, *entries):
@@ -39,6 +48,16 @@ def test_many_entries_are_cut_into_fours():
     # Five blocks would be enough for the entries: eight are made, so that four threads have two each.
     assert len(ends((5 * 2**14, 1), 2**14)) == 8
     assert len(ends((8 * 2**14, 1), 2**14)) == 8
+
+
+def test_one_thread_has_no_more_blocks_of_a_gram_matrix_than_their_entries_ask_for():
+    X = np.broadcast_to(0.0, (5 * 2**14, 1))
+    assert [len(gram_blocks(X, entries)) for entries in (2**14, 2**20)] == [5, 1]
+    with threads(1):
+        assert len(gram_blocks(X)) == 1
+    with threads(2):
+        assert gram_blocks(X, 2**14) == row_blocks(X, 2**14)
+        assert len(gram_blocks(X)) == blocks.SHARES
 
 
 def test_the_default_block_has_a_million_entries():

@@ -384,7 +384,7 @@ def scalings_forget_what_they_say(make):
 
 @case("LPJT.start")
 def the_start_gives_the_first_labels(make, monkeypatch):
-    seen = spy(monkeypatch, "lpjt.fitting.candidate.first_labels")
+    seen = spy(monkeypatch, "lpjt.fitting.start.first_labels")
     fit(make(start="auto", max_iter=1, safeguard=False))
     fit(make(start="pca-nn", max_iter=1, safeguard=False))
     soft, certain = (answer[0][0] for *_, answer in seen)

@@ -26,7 +26,7 @@ class State:
     labels: tuple[Codes, ...]  # (n_i,) codes of all domains, sources first
     weights: tuple[Array, ...]  # (n_i,)
     objective: float  # Eq. (16) at the new projections
-    marginal_mmd: float  # Eq. (8); NaN, as the next, if it was not asked for
+    marginal_mmd: float  # Eq. (8); NaN, as the next and the residual, if it was not asked for
     conditional_mmd: float  # Eq. (9)
     n_changed: int
     weight_change: float
@@ -62,7 +62,8 @@ def alternate(
     shared : Workspace, optional
         What `prepare` found for this problem and these settings, if already computed. It is not changed.
     measured : bool
-        Whether to compute the values of Eqs. (8) and (9), which the iterations do not need; NaN otherwise.
+        Whether to compute the values of Eqs. (8) and (9) and the residual of the projections, which the iterations do
+        not need; NaN otherwise.
 
     Yields
     ------
@@ -82,7 +83,12 @@ def alternate(
         S_max, S_min = objective_matrices(problem, settings, workspace, labels, weights, ratio)
         clock.lap("objective")
         solution = projection.solve_projection(  # step 2, Eq. (21)
-            S_max, S_min, settings.n_components, n_leading=int(workspace.offsets[problem.n_sources]), last=solution
+            S_max,
+            S_min,
+            settings.n_components,
+            n_leading=int(workspace.offsets[problem.n_sources]),
+            last=solution,
+            measured=measured,
         )
         clock.lap("projection")
         P = tuple(np.split(solution.vectors, workspace.offsets[1:-1]))

@@ -115,11 +115,14 @@ def as_dense(X: Array | Sparse) -> Array:
 WORTH_SHARING, SHARES = 2**16, 4
 
 
-def row_blocks(X: AnyRows, entries: int = ENTRIES) -> list[slice]:
-    """Slices that cover the rows of `X`, (n, width), with at most `entries` entries, or one row, each."""
+def row_blocks(X: AnyRows, entries: int = ENTRIES, *, shared: bool = True) -> list[slice]:
+    """Slices that cover the rows of `X`, (n, width), with at most `entries` entries, or one row, each.
+
+    Unless they are `shared` by threads, there are no more of them than that takes.
+    """
     n, width = X.shape
     n_blocks = -(-n // max(1, entries // max(width, 1)))
-    if n * width >= WORTH_SHARING:
+    if shared and n * width >= WORTH_SHARING:
         n_blocks = -(-n_blocks // SHARES) * SHARES
     step = max(1, -(-n // max(n_blocks, 1)))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
@@ -150,6 +153,14 @@ def sum_blocks(
     for other in others:
         total += other
     return total
+
+
+def gram_blocks(X: AnyRows, entries: int = ENTRIES) -> list[slice]:
+    """`row_blocks` for sums of products like X'X, (width, width), of which one thread, as within a view, makes few.
+
+    To add up those of 200 rows of 1,024 columns takes as long as to compute them.
+    """
+    return row_blocks(X, entries, shared=n_threads() > 1)
 
 
 def multiply(X: Array, M: Array) -> Array:

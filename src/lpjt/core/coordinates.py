@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from lpjt._threads import map_threads
 from lpjt._typing import Array
-from lpjt.core.blocks import ENTRIES, AnyRows, is_sparse, row_blocks, stays_sparse, sum_blocks
+from lpjt.core.blocks import ENTRIES, AnyRows, gram_blocks, is_sparse, row_blocks, stays_sparse, sum_blocks
 from lpjt.core.directions import leading_directions, principal_directions, randomised_directions
 from lpjt.core.distances import rbf_values
 from lpjt.core.scaling import Scaling, SparseScaled, scale_rows, scale_sparse
@@ -49,7 +49,7 @@ def second_moment(X: AnyRows, scaling: Scaling, *, entries: int = ENTRIES) -> Ar
         S = scale_rows(X[rows], scaling)
         return S.T @ S
 
-    gram = sum_blocks(part, row_blocks(X, entries), (X.shape[1], X.shape[1]))
+    gram = sum_blocks(part, gram_blocks(X, entries), (X.shape[1], X.shape[1]))
     gram /= X.shape[0]
     return gram
 

@@ -47,7 +47,7 @@ class Projection:
 
     vectors: Array  # (total width, n_components), S_min-orthonormal
     eigenvalues: Array  # (n_components,)
-    residual: float  # max over k of ||S_max p_k - phi_k S_min p_k|| / ||S_max p_k||
+    residual: float  # max over k of ||S_max p_k - phi_k S_min p_k|| / ||S_max p_k||; NaN if it was not asked for
     leading: Reduced | None = None  # reduction of the sources' block, for a next pair in which it is unchanged
 
 
@@ -59,6 +59,7 @@ def solve_projection(
     ridge: float = RIDGE,
     n_leading: int = 0,
     last: Projection | None = None,
+    measured: bool = True,
 ) -> Projection:
     """Find the leading generalised eigenvectors, in float64, by a routine for symmetric pairs.
 
@@ -75,6 +76,8 @@ def solve_projection(
         They are eliminated separately, and only once as long as they do not change.
     last : Projection, optional
         Solution of another pair, whose `leading` is reused if these rows and columns are the same.
+    measured : bool
+        Whether to compute the residual; NaN otherwise.
 
     Returns
     -------
@@ -98,8 +101,7 @@ def solve_projection(
     kept = (phi > 1e-12 * max(phi[0], np.finfo(float).tiny)) & ~unseen
     kept[0] = True  # rows that are all equal have no direction: one is returned all the same
     phi, P = phi[kept], P[:, kept]
-    left = np.vstack([multiply(S_max[cut, cut], P[cut]) for cut in (slice(0, n_leading), slice(n_leading, width))])
-    residual = _residual(left, (multiply(S_min, P) + added * P) * phi)
+    residual = _residual(S_max, S_min, P, phi, added, n_leading) if measured else np.nan
     return Projection(fix_signs(P), phi, residual, leading)
 
 
@@ -112,7 +114,10 @@ def _solve(
     return *_dense(S_max, S_min, d, added), None
 
 
-def _residual(left: Array, right: Array) -> float:
+def _residual(S_max: Array, S_min: Array, P: Array, phi: Array, added: float, n_leading: int) -> float:
+    blocks = slice(0, n_leading), slice(n_leading, len(S_max))
+    left = np.vstack([multiply(S_max[cut, cut], P[cut]) for cut in blocks])
+    right = (multiply(S_min, P) + added * P) * phi
     scale = np.linalg.norm(left, axis=0)
     return float((np.linalg.norm(left - right, axis=0) / np.maximum(scale, np.finfo(float).tiny)).max(initial=0))
 

@@ -83,7 +83,7 @@ def _adapt(domains: Domains, plan: Plan, on_record: OnRecord | None = None) -> O
 
 def _iterate(candidate: Candidate, plan: Plan, on_record: OnRecord | None) -> bool:
     """Iterate until labels and weights are steady or `max_iter` is reached; return whether they are steady."""
-    n_target = sum(len(F) for F in candidate.start)
+    n_target = sum(len(X) for X in candidate.problem.rows[candidate.problem.n_sources :])
     while True:
         state = candidate.advance()
         if on_record is not None:
@@ -151,8 +151,10 @@ def _best_iteration(candidate: Candidate) -> State | None:
     improved = max(candidate.totals) - candidate.totals[-1] > MARGIN
     chosen = candidate.best if improved else candidate.last
     assert chosen is not None
-    first = effective_classes(np.vstack(candidate.start))
     left = effective_classes(np.vstack(chosen.distributions))
+    if left >= COLLAPSED * candidate.problem.n_classes:
+        return chosen  # first labels, which take time, have no more classes than there are
+    first = effective_classes(np.vstack(candidate.start))
     return None if left < COLLAPSED * first else chosen
 
 

@@ -1,6 +1,6 @@
 """One candidate setting of the domains: its coordinates, first labels, iterations of Algorithm 1 and their evidence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -15,8 +15,8 @@ from lpjt.core.coordinates import Coordinates
 from lpjt.core.objective import Problem, list_neighbors
 from lpjt.core.scaling import Scaling, scale_rows, scores_of_zeros
 from lpjt.domains import Domain, Domains
-from lpjt.fitting.plan import Plan
-from lpjt.fitting.start import first_labels
+from lpjt.fitting.plan import Plan, Prepared
+from lpjt.fitting.start import later_labels
 from lpjt.selection import evidence
 from lpjt.selection.evidence import every_few
 
@@ -32,7 +32,7 @@ class Candidate:
     maps: tuple[Coordinates, ...]
     problem: Problem
     widths: tuple[int, ...]  # columns of each domain before any reduction; equal widths share one feature space
-    start: list[Array]  # first distributions of each target
+    find_start: Callable[[], list[Array]]  # see `start`
     guessed: bool
     y_source: Codes  # (n_compared,) labels of the source rows of `nearest`
     nearest: Codes | None = None  # nearest target row of each compared source row; None if widths differ
@@ -41,6 +41,14 @@ class Candidate:
     totals: list[float] = field(default_factory=list)  # evidence of each iteration
     last: State | None = None
     best: State | None = None
+    _start: list[Array] | None = None
+
+    @property
+    def start(self) -> list[Array]:
+        """First distributions of each target; found when asked for, since iterations may begin with other labels."""
+        if self._start is None:
+            self._start = self.find_start()
+        return self._start
 
     def advance(self) -> State:
         """Run one more iteration and weigh its labels."""
@@ -81,31 +89,38 @@ def begin_candidate(
     The iterations begin with the first labels, or with distributions of rows of each target and their positions, if
     these are given.
     """
-    everything = domains.all
-    n_sources = len(domains.sources)
-    maps = make_coordinates(everything, scalings, plan)
-    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(everything, maps, strict=True))
-    clock.lap("coordinates")
-    is_target = tuple(i >= n_sources for i in range(len(everything)))
-    neighbors = list_neighbors(rows, plan.settings)
-    clock.lap("neighbors")
-    problem = Problem(rows, tuple(d.y for d in everything), is_target, len(domains.classes), neighbors, domains.weights)
-    widths = tuple(d.X.shape[1] for d in everything)
-    start, guessed = first_labels(problem, widths, plan)
+    found = plan.prepared or _prepare(domains, plan, scalings, clock)
+    problem, n_sources = found.problem, len(domains.sources)
+    widths = tuple(d.X.shape[1] for d in domains.all)
     y_source = np.concatenate([every_few(d.y, COMPARED_ROWS) for d in domains.sources])
-    candidate = Candidate(kind, maps, problem, widths, start, guessed, y_source)
+    candidate = Candidate(
+        kind, found.maps, problem, widths, *later_labels(problem, widths, plan, needed=begun is None), y_source
+    )
     settings = plan.settings
     if len(set(widths)) > 1:
         settings = replace(settings, coupling_weight=0.0)
     else:
-        some = stack_rows([every_few(X, COMPARED_ROWS) for X in rows[:n_sources]])
-        candidate.nearest = evidence.nearest_targets(some, stack_rows(rows[n_sources:]))
+        some = stack_rows([every_few(X, COMPARED_ROWS) for X in problem.rows[:n_sources]])
+        candidate.nearest = evidence.nearest_targets(some, stack_rows(problem.rows[n_sources:]))
     clock.lap("start")
     candidate.problem = replace(problem, neighbors=None)  # the lists of the sources are not needed for long
     classify = on_domains(plan.classifier, candidate.problem, settings.search)
-    first = start if begun is None else _among_zeros(begun, [len(F) for F in start])
-    candidate.iterations = alternation.alternate(problem, settings, classify, first, max_iter=plan.max_iter)
+    first = candidate.start if begun is None else _among_zeros(begun, [len(X) for X in problem.rows[n_sources:]])
+    candidate.iterations = alternation.alternate(
+        problem, settings, classify, first, max_iter=plan.max_iter, shared=found.shared
+    )
     return candidate
+
+
+def _prepare(domains: Domains, plan: Plan, scalings: Sequence[Scaling], clock: Clock) -> Prepared:
+    maps = make_coordinates(domains.all, scalings, plan)
+    rows = tuple(embed_rows(d.X, m, plan) for d, m in zip(domains.all, maps, strict=True))
+    clock.lap("coordinates")
+    neighbors = list_neighbors(rows, plan.settings)
+    clock.lap("neighbors")
+    is_target = tuple(i >= len(domains.sources) for i in range(len(rows)))
+    labels = tuple(d.y for d in domains.all)
+    return Prepared(maps, Problem(rows, labels, is_target, len(domains.classes), neighbors, domains.weights))
 
 
 def _among_zeros(parts: Sequence[tuple[Codes, Array]], sizes: Sequence[int]) -> list[Array]:

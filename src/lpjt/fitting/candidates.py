@@ -9,10 +9,11 @@ import numpy as np
 from lpjt._threads import map_threads
 from lpjt._typing import Array, Codes
 from lpjt.classifiers import with_masses
+from lpjt.core.blocks import is_sparse
 from lpjt.core.moments import class_proportions
 from lpjt.domains import Domains
 from lpjt.fitting.held_out import HeldOut, hold_out
-from lpjt.fitting.plan import Plan
+from lpjt.fitting.plan import Plan, Prepared
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.trial import Sampled, Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, map_problem
@@ -153,6 +154,7 @@ def settle_plan(samples: Samples, plan: Plan, views: Sequence[View]) -> tuple[Tr
         views=(chosen.view,),
         kernel=chosen.kernel or plan.kernel,
         n_coordinates=_rank_of_whole(plan, samples),
+        prepared=_prepared(chosen, plan, samples, views),
         # The whole fit goes on where the candidate ended; some iterations are left for the rows outside the sample.
         max_iter=max(plan.max_iter - FIRST_ITERATIONS - n_iterations, (plan.max_iter + 1) // 2),
     )
@@ -321,3 +323,22 @@ def _rank_of_whole(plan: Plan, samples: Samples) -> int | str | None:
 def _rank(plan: Plan) -> int:
     bound = max(CANDIDATE_COORDINATES, plan.settings.n_components)
     return min(plan.n_coordinates, bound) if isinstance(plan.n_coordinates, int) else bound
+
+
+def _prepared(chosen: Setting, plan: Plan, samples: Samples, views: Sequence[View]) -> Prepared | None:
+    """What the chosen candidate began with, if the whole fit would find the same once more.
+
+    That is, if it had all rows and coordinates, and nothing was drawn: rows that a kernel compares with, and the start
+    of a search for the directions of sparse rows.
+    """
+    kernel, everything, small = chosen.kernel or plan.kernel, samples.few.all, make_small(plan, 1)
+    is_drawn = any(is_sparse(d.X) for d in everything) or (
+        not kernel.is_linear and sum(d.X.shape[0] for d in everything) > kernel.max_rows
+    )
+    has_all = all(rows is None for rows in samples.of_few) and _rank_of_whole(plan, samples) == small.n_coordinates
+    if is_drawn or not has_all or small.settings != plan.settings or plan.on_disk:
+        return None
+    view = next(view for view in views if view.name == chosen.view)
+    if kernel not in view.problems:
+        return None  # no candidate adapted
+    return Prepared(view.maps[kernel], view.problems[kernel], view.shared[kernel])

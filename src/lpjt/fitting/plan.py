@@ -10,7 +10,7 @@ from lpjt._typing import Array, Codes
 from lpjt.classifiers import Classifier, Predictor, Propagation
 from lpjt.core.blocks import ENTRIES
 from lpjt.core.coordinates import Coordinates
-from lpjt.core.objective import Settings
+from lpjt.core.objective import Problem, Settings, Workspace
 from lpjt.core.ridge import KernelRidge
 from lpjt.kernels import Kernel
 from lpjt.selection.scaling import KEPT, Scalings, with_lengths
@@ -24,6 +24,15 @@ SHARD_ROWS = 1_000_000
 #: On a cluster, number of unlabelled rows above which they are labelled in regions of one graph, by the default
 #: classifier, and the maximum number of labelled rows then, which every worker holds.
 REGIONS_FROM, REGION_KNOWN = 150_000, 250_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What the iterations of one setting begin with, whatever the first labels are."""
+
+    maps: tuple[Coordinates, ...]  # one per domain
+    problem: Problem  # with lists of neighbours
+    shared: Workspace | None = None  # None: the iterations make it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +63,7 @@ class Plan:
     block_entries: int = ENTRIES  # of the blocks in which rows are read
     shard_rows: int | None = None  # unlabelled rows that share one graph, at most; None for `SHARD_ROWS`
     on_disk: bool = False  # whether coordinates are kept in a temporary file
+    prepared: Prepared | None = None  # of the candidate that is fitted whole, if it had all rows and coordinates
 
     @property
     def unit_length(self) -> bool:

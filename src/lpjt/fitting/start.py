@@ -1,6 +1,7 @@
 """First labels of the target, step 1 of Algorithm 1."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import clone
@@ -57,6 +58,28 @@ def first_labels(problem: Problem, widths: Sequence[int], plan: Plan) -> tuple[l
             F[labels[-1] < 0] = _propagated(plan, rows, labels, problem, of_source, problem.neighbors[j], weights)
         answers.append(F)
     return answers, guessed
+
+
+def later_labels(
+    problem: Problem, widths: Sequence[int], plan: Plan, *, needed: bool
+) -> tuple[Callable[[], list[Array]], bool]:
+    """What gives the first distributions of each target, and whether any of them is a guess.
+
+    Unless they are needed they are found when they are asked for, which is seldom: they take as long as two searches of
+    all rows.
+    """
+    if needed or len(set(widths)) > 1:  # a guess draws random numbers, in its turn
+        start, guessed = first_labels(problem, widths, plan)
+        return lambda: start, guessed
+    of_targets = replace(problem, neighbors=_lists_of_targets(problem))
+    return lambda: first_labels(of_targets, widths, plan)[0], False
+
+
+def _lists_of_targets(problem: Problem) -> tuple[Neighbors, ...]:
+    """Lists of the nearest rows of each target row, which the iterations keep too; empty ones for sources."""
+    assert problem.neighbors is not None
+    nothing = Neighbors(np.empty((0, 0), dtype=np.int64), np.empty((0, 0)))
+    return tuple(near if t else nothing for near, t in zip(problem.neighbors, problem.is_target, strict=True))
 
 
 def _propagated(
