@@ -18,8 +18,8 @@ from lpjt.domains import Domains
 from lpjt.engines import choose_engine
 from lpjt.estimator import LPJT
 from lpjt.fitting import Plan
-from lpjt.fitting.candidates import FIRST_ROWS, bound_rows
 from lpjt.fitting.compare import Compared, compare_plans
+from lpjt.fitting.samples import FIRST_ROWS, bound_rows
 from lpjt.fitting.sampling import draw_sample
 from lpjt.fitting.whole import gather_rows
 

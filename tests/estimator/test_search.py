@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from lpjt import LPJT, Kernel, LPJTSearch, Propagation
 from lpjt._threads import n_threads
 from lpjt.fitting import candidate, compare, views
-from lpjt.fitting.candidates import FIRST_ROWS
+from lpjt.fitting.samples import FIRST_ROWS
 from problems import masked, shifted_pair, widened
 
 #: Six classes that overlap a little: one dimension cannot hold them.

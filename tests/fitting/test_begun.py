@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from lpjt.core.alternation import Clock
 from lpjt.domains import open_domains
-from lpjt.fitting import adapt, candidates, start
+from lpjt.fitting import adapt, candidates, samples, start
 from lpjt.fitting.candidate import begin_candidate
 from lpjt.selection.scaling import Scalings
 from trials import X_TARGET, X, Y, opened, plan_for
@@ -50,7 +50,7 @@ def test_nothing_is_taken_over_from_sparse_rows():
 
 
 def test_nothing_is_taken_over_from_a_sample(monkeypatch):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (30, 10, 30))
+    monkeypatch.setattr(samples, "FIRST_ROWS", (30, 10, 30))
     assert settled()[2].prepared is None
 
 

@@ -12,9 +12,10 @@ from lpjt._threads import threads
 from lpjt.classifiers import with_masses
 from lpjt.core import alternation, projection
 from lpjt.domains import open_domains
-from lpjt.fitting import candidates, views
+from lpjt.fitting import candidates, samples, views
 from lpjt.fitting.adapt import adapt
-from lpjt.fitting.candidates import make_small, settle_masses, take_rows, try_candidates
+from lpjt.fitting.candidates import make_small, settle_masses, try_candidates
+from lpjt.fitting.samples import FIRST_ROWS, SECOND_ROWS, bound_rows, take_rows
 from lpjt.fitting.start import first_labels
 from lpjt.fitting.trial import LEVEL
 from lpjt.parameters import VIEWS
@@ -192,7 +193,7 @@ def test_masses_are_together_as_long_as_their_labels_are_equal():
 @pytest.mark.parametrize("name", ["one source", "several targets"])
 @pytest.mark.parametrize("n_first", [99, 12])
 def test_finalists_go_on_from_their_own_labels_of_the_first_round(monkeypatch, name, n_first):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (n_first, 1, 99))
+    monkeypatch.setattr(samples, "FIRST_ROWS", (n_first, 1, 99))
     starts, n_target = [], 36
     monkeypatch.setattr(candidates, "iterate", lambda *args, **named: starts.append(args[3]) or HARD)
     domains = opened(name)
@@ -221,7 +222,7 @@ def test_finalists_go_on_from_their_own_labels_of_the_first_round(monkeypatch, n
 @pytest.mark.parametrize("n_rows", [99, 12])
 def test_the_whole_fit_goes_on_where_the_chosen_finalist_ended(monkeypatch, n_rows):
     """With its labels, for the iterations that are left; rows outside the sample have no label yet."""
-    monkeypatch.setattr(candidates, "SECOND_ROWS", (n_rows, 1, 99))
+    monkeypatch.setattr(samples, "SECOND_ROWS", (n_rows, 1, 99))
     starts, alternate = [], alternation.alternate
 
     def begin(problem, settings, classify, start, **named):
@@ -271,7 +272,7 @@ def test_candidates_have_few_coordinates(monkeypatch, given, rank):
 )
 def test_the_whole_fit_has_the_coordinates_of_candidates_if_they_had_its_rows(monkeypatch, given, n_rows, expected):
     monkeypatch.setattr(candidates, "CANDIDATE_COORDINATES", 5)
-    monkeypatch.setattr(candidates, "SECOND_ROWS", (n_rows, 1, 99))
+    monkeypatch.setattr(samples, "SECOND_ROWS", (n_rows, 1, 99))
     calls_of_iterate(monkeypatch)
     domains = opened()
     _, plan = try_candidates(domains, plan_for(domains, n_coordinates=given, n_components=4))
@@ -300,8 +301,8 @@ def test_second_round_has_random_numbers_of_its_own_for_each_candidate(monkeypat
 
 
 def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (24, 1, 99))  # rows are drawn, too
-    monkeypatch.setattr(candidates, "SECOND_ROWS", (30, 1, 99))
+    monkeypatch.setattr(samples, "FIRST_ROWS", (24, 1, 99))  # rows are drawn, too
+    monkeypatch.setattr(samples, "SECOND_ROWS", (30, 1, 99))
 
     def run(n_jobs, seed=0):
         domains = opened()
@@ -324,7 +325,7 @@ def test_the_same_seed_gives_the_same_trial_on_any_number_of_threads(monkeypatch
 
 @pytest.mark.parametrize(("per_class", "n_rows"), [(1, 15), (7, 21)])
 def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, per_class, 99))
+    monkeypatch.setattr(samples, "FIRST_ROWS", (15, per_class, 99))
     domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:10] - 1})
     trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
     of_source, of_large, of_small = trial.sample
@@ -337,8 +338,8 @@ def test_a_sample_is_labelled(monkeypatch, per_class, n_rows):
 
 
 def test_the_second_round_labels_more_rows(monkeypatch):
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1, 99))
-    monkeypatch.setattr(candidates, "SECOND_ROWS", (24, 1, 99))
+    monkeypatch.setattr(samples, "FIRST_ROWS", (15, 1, 99))
+    monkeypatch.setattr(samples, "SECOND_ROWS", (24, 1, 99))
     domains = open_domains(X, Y, {"a": X_TARGET, "b": X_TARGET[:20] - 1})
     trial, _ = try_candidates(domains, plan_for(domains, max_iter=1, kernel="linear"))
     of_source, of_large, of_small = trial.lesson.positions
@@ -358,7 +359,7 @@ def test_the_second_round_labels_more_rows(monkeypatch):
 
 def test_the_second_round_has_the_coordinates_of_the_first(monkeypatch):
     """Rows that were not in the first round are mapped as those that were, by no statistic of their own."""
-    monkeypatch.setattr(candidates, "FIRST_ROWS", (15, 1, 99))
+    monkeypatch.setattr(samples, "FIRST_ROWS", (15, 1, 99))
     first, second = calls_of_iterate(monkeypatch)
     domains = opened()
     trial, _ = try_candidates(domains, plan_for(domains))
@@ -439,13 +440,13 @@ def test_without_a_target_there_is_nothing_to_choose(monkeypatch):
 @pytest.mark.parametrize(("n_classes", "rows"), [(2, 15), (5, 15), (6, 18), (10, 30), (12, 30), (16, 32)])
 def test_rows_of_a_round(n_classes, rows):
     # Fifteen, or three per class up to thirty, and always two of each class.
-    assert candidates.bound_rows((15, 3, 30), n_classes) == rows
+    assert bound_rows((15, 3, 30), n_classes) == rows
 
 
 @pytest.mark.parametrize(("n_classes", "few", "more"), [(68, 800, 1500), (150, 1500, 3300), (345, 2500, 3500)])
 def test_hundreds_of_classes_share_the_rows_of_a_round(n_classes, few, more):
-    rounds = candidates.FIRST_ROWS, candidates.SECOND_ROWS
-    assert [candidates.bound_rows(bounds, n_classes) for bounds in rounds] == [few, more]
+    rounds = FIRST_ROWS, SECOND_ROWS
+    assert [bound_rows(bounds, n_classes) for bounds in rounds] == [few, more]
 
 
 @pytest.mark.parametrize("many", [False, True])

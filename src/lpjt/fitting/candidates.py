@@ -1,7 +1,7 @@
 """The candidates of a fit: several ways to label a sample of the target, which share coordinates and neighbours."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,12 @@ from lpjt.core.moments import class_proportions
 from lpjt.domains import Domains
 from lpjt.fitting.held_out import HeldOut, hold_out
 from lpjt.fitting.plan import Plan, Prepared
-from lpjt.fitting.sampling import draw_sample
+from lpjt.fitting.samples import Samples, draw_samples
 from lpjt.fitting.trial import Sampled, Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, label_view, map_problem
 from lpjt.selection.choice import Ground, prior_votes, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import LEAST_PROPORTION, believe_proportions
-
-#: Upper bounds on the rows per domain that candidates label in each round, and on those per class if there are many
-#: classes: enough to rank candidates, then enough for the finalists to be accurate. The last ones bound the cost with
-#: hundreds of classes, of which each column takes its time.
-FIRST_ROWS, SECOND_ROWS = (800, 10, 2500), (1500, 22, 3500)
 
 #: Upper bound on the coordinates of candidates: a small share of the cost of a whole fit.
 CANDIDATE_COORDINATES = 100
@@ -37,55 +32,9 @@ FIRST_ITERATIONS, SECOND_ITERATIONS, FINALISTS = 2, 3, 4
 MANY_CLASSES, FEWER_ITERATIONS, FEWER_FINALISTS = 100, 3, 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """Rows that candidates label: few in the first round, and in the second one more, which hold the few."""
-
-    few: Domains
-    more: Domains
-    within: tuple[Codes | None, ...]  # positions of the rows of `few` among those of `more`; None for all
-    positions: tuple[Codes | None, ...]  # of the rows of `more` in each domain; None for all
-
-    @property
-    def of_few(self) -> tuple[Codes | None, ...]:
-        """Positions of the rows of `few` in each domain; None for all."""
-        pairs = zip(self.positions, self.within, strict=True)
-        return tuple(w if p is None else p if w is None else p[w] for p, w in pairs)
-
-    @property
-    def few_targets(self) -> Codes:
-        """Positions of the target rows of `few` among the stacked target rows of `more`."""
-        found, start = [], 0
-        for d, w in zip(self.more.targets, self.within[len(self.more.sources) :], strict=True):
-            found.append(start + (np.arange(d.X.shape[0]) if w is None else w))
-            start += d.X.shape[0]
-        return np.concatenate(found)
-
-
-def draw_samples(domains: Domains, random_state: np.random.RandomState) -> Samples:
-    """Draw the rows of both rounds, class by class where they have labels."""
-    n_few, n_more = (bound_rows(bounds, len(domains.classes)) for bounds in (FIRST_ROWS, SECOND_ROWS))
-    positions = tuple(draw_sample(d.y, n_more, random_state) for d in domains.all)
-    more = take_rows(domains, positions)
-    within = tuple(draw_sample(d.y, n_few, random_state) for d in more.all)
-    return Samples(take_rows(more, within), more, within, positions)
-
-
-def bound_rows(bounds: tuple[int, int, int], n_classes: int) -> int:
-    """Rows per domain: the first bound, more if that many per class need them, up to the last; two of each class."""
-    rows, per_class, most = bounds
-    return max(rows, min(per_class * n_classes, most), 2 * n_classes)
-
-
 def bound_second_round(n_classes: int) -> tuple[int, int]:
     """Upper bounds on the iterations and on the adapted candidates of the second round."""
     return (FEWER_ITERATIONS, FEWER_FINALISTS) if n_classes > MANY_CLASSES else (SECOND_ITERATIONS, FINALISTS)
-
-
-def all_rows(domains: Domains) -> Samples:
-    """All rows in both rounds."""
-    everything = (None,) * len(domains.all)
-    return Samples(domains, domains, everything, everything)
 
 
 def try_candidates(domains: Domains, plan: Plan) -> tuple[Trial, Plan]:
@@ -287,16 +236,6 @@ def _weigh(
     facts, n_classes = [of_views[s.view] for s in settings], len(samples.few.classes)
     weighed = weigh_candidates(labellings, [s.family for s in settings], facts, ground, n_classes, **earlier)
     return Trial(settings, labellings, ground, weighed, samples.of_few)
-
-
-def take_rows(domains: Domains, sample: Sequence[Codes | None]) -> Domains:
-    """The domains with some of their rows."""
-    n = len(domains.sources)
-    few = [
-        d if rows is None else d.with_rows(d.X[rows], d.y[rows], rows)
-        for d, rows in zip(domains.all, sample, strict=True)
-    ]
-    return replace(domains, sources=tuple(few[:n]), targets=tuple(few[n:]))
 
 
 def make_small(plan: Plan, max_iter: int) -> Plan:

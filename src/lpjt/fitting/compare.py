@@ -13,8 +13,9 @@ from lpjt._typing import Codes
 from lpjt.classifiers import with_masses
 from lpjt.core.objective import Problem, count_listed
 from lpjt.domains import Domains
-from lpjt.fitting.candidates import all_rows, label_views, make_small, settle_masses, settle_plan
+from lpjt.fitting.candidates import label_views, make_small, settle_masses, settle_plan
 from lpjt.fitting.plan import Plan, settle_lengths
+from lpjt.fitting.samples import all_rows
 from lpjt.fitting.trial import Trial
 from lpjt.fitting.views import Setting, View, iterate, join_grounds, make_problem
 from lpjt.kernels import Kernel

@@ -12,9 +12,10 @@ from lpjt.core.objective import LISTED, LISTED_APPROXIMATELY
 from lpjt.core.ridge import MAX_CENTRES
 from lpjt.domains import Domain, Domains
 from lpjt.fitting.candidate import bound_coordinates, max_coordinates
-from lpjt.fitting.candidates import CANDIDATE_COORDINATES, SECOND_ROWS, bound_rows
+from lpjt.fitting.candidates import CANDIDATE_COORDINATES
 from lpjt.fitting.plan import SHARD_ROWS, Plan
 from lpjt.fitting.refine import TAUGHT_ROWS
+from lpjt.fitting.samples import SECOND_ROWS, bound_rows
 
 #: Entries of the smallest and of the largest block of rows.
 SMALLEST, LARGEST = 2**17, 2**24
