@@ -92,7 +92,7 @@ def test_the_estimate_follows_the_given_labels():
     for answers in (held.labels, (held.labels + 1) % 3):
         told = HeldOut(held.rows, held.labels, np.tile(answers, (len(held.answers), 1)))
         trial = replace(trial, held=told)
-        values.append(trial.estimate(facts)[0])
+        values.append(trial.estimate(facts, 36)[0])
     assert values[0] > values[1]
 
 

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lpjt.classifiers import temper
+from lpjt.selection.doubts import doubt_uninformed, widen_for_one_class, widen_for_scale
 from lpjt.selection.trust import (
     Facts,
     Trust,
@@ -14,11 +15,13 @@ from lpjt.selection.trust import (
     find_absent,
     find_temperature,
     judge,
-    widen_for_one_class,
-    widen_for_scale,
+    sampling_error,
 )
 
 MIDDLE = Facts(agreement=0.7, adapted=0.7, certainty=0.6)
+
+#: So many rows that none of them is right by luck.
+MANY = 10**9
 
 
 def facts_of(values):
@@ -29,12 +32,13 @@ def facts_of(values):
 # Estimate
 
 
+@pytest.mark.parametrize("n_rows", [1, 20, MANY])
 @pytest.mark.parametrize("n_classes", [2, 3, 40])
-def test_estimates_and_intervals_are_possible_accuracies(n_classes):
+def test_estimates_and_intervals_are_possible_accuracies(n_classes, n_rows):
     rng = np.random.default_rng(0)
-    corners = [np.zeros(3), np.ones(3), *np.ndindex(*[2] * 3), *rng.random((30, 3))]
+    corners = [np.zeros(5), np.ones(5), *np.ndindex(*[2] * 5), *rng.random((30, 5))]
     for values in corners:
-        value, low, high = estimate_accuracy(facts_of([float(v) for v in values]), n_classes)
+        value, low, high = estimate_accuracy(facts_of([float(v) for v in values]), n_classes, n_rows)
         assert 1 / n_classes <= value <= 0.99
         assert 0 <= low <= value <= high <= 1
         assert low < high
@@ -43,8 +47,8 @@ def test_estimates_and_intervals_are_possible_accuracies(n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_no_evidence_is_a_guess_and_all_evidence_is_not_certain(n_classes):
-    assert estimate_accuracy(Facts(*[0.0] * 3), n_classes)[0] == 1 / n_classes
-    value, low, high = estimate_accuracy(Facts(*[1.0] * 3), n_classes)
+    assert estimate_accuracy(Facts(*[0.0] * 3), n_classes, MANY)[0] == 1 / n_classes
+    value, low, high = estimate_accuracy(Facts(*[1.0] * 3), n_classes, MANY)
     assert value == 0.99
     assert low > 0.9
     assert high == 1.0
@@ -53,7 +57,7 @@ def test_no_evidence_is_a_guess_and_all_evidence_is_not_certain(n_classes):
 def test_the_interval_is_wider_where_candidates_agree_less():
     widths = []
     for agreement in (0.65, 0.7, 0.75):
-        value, low, high = estimate_accuracy(replace(MIDDLE, adapted=agreement, certainty=agreement), 20)
+        value, low, high = estimate_accuracy(replace(MIDDLE, adapted=agreement, certainty=agreement), 20, MANY)
         assert 0.05 < low < high < 1  # nothing is cut off
         assert_allclose(value - low, high - value, rtol=1e-10)
         widths.append(high - low)
@@ -62,17 +66,47 @@ def test_the_interval_is_wider_where_candidates_agree_less():
 
 @pytest.mark.parametrize("name", ["adapted", "certainty"])
 def test_the_estimate_follows_the_evidence(name):
-    values = [estimate_accuracy(replace(MIDDLE, **{name: share}), 20)[0] for share in (0.3, 0.4, 0.5)]
+    values = [estimate_accuracy(replace(MIDDLE, **{name: share}), 20, MANY)[0] for share in (0.3, 0.4, 0.5)]
     assert values[0] < values[1] < values[2]
     assert_allclose(values[2] - values[1], values[1] - values[0], rtol=1e-8)
 
 
 def test_a_lack_of_certainty_counts_for_less_with_many_classes():
-    few, ten, many = (estimate_accuracy(MIDDLE, n)[0] for n in (3, 10, 80))
+    few, ten, many = (estimate_accuracy(MIDDLE, n, MANY)[0] for n in (3, 10, 80))
     assert few == ten
     assert_allclose(many - ten, 0.13 * (1 - MIDDLE.certainty) * np.log(8), rtol=1e-10)
     sure = replace(MIDDLE, certainty=1.0, adapted=0.5)
-    assert estimate_accuracy(sure, 10)[0] == estimate_accuracy(sure, 80)[0] < 0.99
+    assert estimate_accuracy(sure, 10, MANY)[0] == estimate_accuracy(sure, 80, MANY)[0] < 0.99
+
+
+def test_labels_are_hardly_better_than_what_classifiers_reach_on_the_source():
+    sure = Facts(agreement=0.9, adapted=0.95, certainty=0.95)
+    clear, dim, dark = (estimate_accuracy(replace(sure, clarity=share), 3, MANY) for share in (1.0, 0.6, 0.1))
+    assert clear[0] > 0.95
+    assert_allclose(dim[0], 0.7)
+    assert_allclose(dim[1], 0.55)
+    assert dark[0] == 1 / 3  # never below a guess
+    assert dim[2] == clear[2]  # the target may have the easier classes
+    assert estimate_accuracy(replace(MIDDLE, clarity=0.9), 20, MANY) == estimate_accuracy(MIDDLE, 20, MANY)
+
+
+def test_of_few_rows_some_are_right_by_luck():
+    widths = [np.subtract(*estimate_accuracy(MIDDLE, 20, n)[:0:-1]) for n in (3, 10, 100, MANY)]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > widths[3] + 0.2
+    value, low, _ = estimate_accuracy(MIDDLE, 20, 30)
+    _, low_many, _ = estimate_accuracy(MIDDLE, 20, MANY)
+    assert_allclose(value - low, np.hypot(value - low_many, sampling_error(value, 30)), rtol=1e-6)
+
+
+def test_the_sampling_error_is_half_of_wilsons_interval():
+    for share, n in ((0.5, 10), (0.9, 3), (1.0, 40)):
+        z = 1.645
+        ends = [
+            (share + z**2 / (2 * n) + side * z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (1 + z**2 / n)
+            for side in (-1, 1)
+        ]
+        assert_allclose(sampling_error(share, n), (ends[1] - ends[0]) / 2, rtol=1e-10)
 
 
 # --------------------------------------------------------------------------------------------------
@@ -239,6 +273,22 @@ def test_the_interval_reaches_down_where_candidates_agree_on_one_class():
     assert widen_for_one_class(0.9, np.array([0.1, 0.9, 0.0]), source) == (0.9, False)  # two classes
     rare = np.array([0.97, 0.03])
     assert widen_for_one_class(0.9, np.array([0.98, 0.02]), rare) == (0.9, False)  # as in the source
+
+
+def test_labels_that_tell_nothing_of_near_rows_are_doubted():
+    rare, estimate = np.array([0.95, 0.05]), (0.9, 0.8, 1.0)
+    (value, low, high), uninformed = doubt_uninformed(estimate, 0.0, np.array([1.0, 0.0]), rare)
+    assert uninformed
+    assert_allclose((value, low, high), (0.7, 0.45, 1.0))
+    assert doubt_uninformed(estimate, 0.3, np.array([1.0, 0.0]), rare) == (estimate, False)
+    assert doubt_uninformed(estimate, 0.0, np.array([0.5, 0.5]), rare) == (estimate, False)  # other proportions
+    assert doubt_uninformed((0.4, 0.3, 0.6), 0.0, rare, rare) == ((0.4, 0.3, 0.6), True)  # no better than chance
+
+
+def test_labels_that_tell_nothing_of_near_rows_give_an_alarm():
+    (alarm,) = verdict_of(replace(GOOD, uninformed=True)).alarms
+    assert alarm.startswith("Labels tell nothing of those of near rows: ")
+    assert "y_target" in alarm
 
 
 def test_nearly_all_rows_in_one_class_give_an_alarm():

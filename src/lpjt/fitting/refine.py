@@ -14,9 +14,10 @@ from lpjt.core.ridge import KernelRidge, fit_kernel_ridge
 from lpjt.domains import Domains
 from lpjt.fitting.plan import Outcome
 from lpjt.fitting.trial import Lessons, Trial
+from lpjt.selection.doubts import doubt_uninformed, widen_for_one_class, widen_for_scale
 from lpjt.selection.evidence import every_few
 from lpjt.selection.shift import shift_factors
-from lpjt.selection.trust import Trust, find_temperature, widen_for_one_class, widen_for_scale
+from lpjt.selection.trust import Trust, find_temperature
 
 #: Upper bound on the rows per domain that teach the regression.
 TAUGHT_ROWS = 5000
@@ -120,8 +121,9 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
         return replace(outcome, trust=Trust(value, max(value - UNSURE, 0.0), min(value + UNSURE, 1.0)))
     trial: Trial = outcome.trial
     of_source = class_proportions([d.y for d in domains.sources], domains.weights, len(domains.classes))
-    facts = trial.facts(outcome.distributions)
-    value, low, high = trial.estimate(facts)
+    untold = len(np.unique(np.concatenate([d.y[d.y >= 0] for d in domains.targets]))) < 2
+    trust = _first_trust(trial, outcome.distributions, of_source, sum(map(len, unknown)), untold)
+    value, facts = trust.accuracy, trust.facts
     temperature, shift = find_temperature(unknown, value, temper), None
     belief = trial.belief(outcome.distributions, of_source)
     if belief:
@@ -134,12 +136,6 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
         temperature, shift = first * again, found ** (1 / again)
     pairs = zip(outcome.distributions, domains.targets, strict=True)
     distributions = tuple(keep_known(shift_proportions(F, temperature, shift), d.y) for F, d in pairs)
-    dependence = trial.scale_dependence(distributions)
-    low, one_class = widen_for_scale(value, low, dependence), False
-    if trial.held is None:  # given labels tell of the other classes
-        labels = np.concatenate([F.argmax(axis=1) for F in distributions])
-        found = np.bincount(labels, minlength=len(of_source)) / len(labels)
-        low, one_class = widen_for_one_class(low, found, of_source)
     return replace(
         outcome,
         distributions=distributions,
@@ -148,8 +144,36 @@ def calibrate(outcome: Outcome, domains: Domains) -> Outcome:
             for i, predictor in enumerate(outcome.predictors)
         ),
         shift=shift,
-        trust=Trust(value, low, high, temperature, facts, dependence, one_class),
+        trust=_doubted(replace(trust, temperature=temperature, facts=facts), trial, distributions, of_source, untold),
     )
+
+
+def _first_trust(trial: Trial, distributions: Sequence[Array], of_source: Array, n_rows: int, untold: bool) -> Trust:
+    """Trust in the labels of `n_rows` rows before they are calibrated.
+
+    `untold` says that no given target labels tell of other classes: none is given, or all are of one class.
+    """
+    facts = trial.facts(distributions)
+    estimate, uninformed = trial.estimate(facts, n_rows), False
+    if untold:
+        found = _proportions(distributions, len(of_source))
+        estimate, uninformed = doubt_uninformed(estimate, facts.information, found, of_source)
+    return Trust(*estimate, facts=facts, uninformed=uninformed)
+
+
+def _doubted(trust: Trust, trial: Trial, distributions: Sequence[Array], of_source: Array, untold: bool) -> Trust:
+    """Trust in the last labels: the interval reaches down for what the agreement of candidates does not show."""
+    dependence, one_class = trial.scale_dependence(distributions), False
+    low = widen_for_scale(trust.accuracy, trust.low, dependence)
+    if untold:
+        low, one_class = widen_for_one_class(low, _proportions(distributions, len(of_source)), of_source)
+    return replace(trust, low=low, scale_dependence=dependence, one_class=one_class)
+
+
+def _proportions(distributions: Sequence[Array], n_classes: int) -> Array:
+    """Proportions of the likeliest classes of all rows, (n_classes,)."""
+    labels = np.concatenate([F.argmax(axis=1) for F in distributions])
+    return np.bincount(labels, minlength=n_classes) / len(labels)
 
 
 def shift_proportions(F: Array, temperature: float, shift: Array | None) -> Array:

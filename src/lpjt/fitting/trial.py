@@ -88,9 +88,9 @@ class Trial:
         records[self.chosen]["chosen"] = True
         return sorted(records, key=lambda record: -record["score"])
 
-    def estimate(self, facts: Facts) -> tuple[float, float, float]:
-        """Accuracy of the labels that rest on these facts, and its interval; given labels are checked against it."""
-        estimate = estimate_accuracy(facts, self.weighed.consensus.shape[1])
+    def estimate(self, facts: Facts, n_rows: int) -> tuple[float, float, float]:
+        """Accuracy of the labels of `n_rows` rows, and its interval; given labels are checked against it."""
+        estimate = estimate_accuracy(facts, self.weighed.consensus.shape[1], n_rows)
         if self.held is None or self.first is None:
             return estimate
         return self.held.update(estimate, self.first.weighed.weight, self.first.weighed.consensus)
@@ -108,6 +108,8 @@ class Trial:
             agreement=float(w.votes[np.arange(len(labels)), labels].mean()),
             adapted=together,
             certainty=float(w.consensus.max(axis=1).mean()),
+            clarity=float(w.clarity[self.chosen]),
+            information=float(max(w.separation[self.chosen], w.reverse[self.chosen])),
         )
 
     def scale_dependence(self, distributions: Sequence[Array]) -> float:

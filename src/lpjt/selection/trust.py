@@ -7,20 +7,12 @@ import numpy as np
 from scipy.optimize import brentq
 
 from lpjt._typing import Array, Mask, Values
+from lpjt.selection.doubts import OTHER_PROPORTIONS, SCALE_DECIDES
+from lpjt.selection.given import NINE_IN_TEN
 
 #: A class of the source is taken to be absent from the target if it has less than this share of the rows that the
 #: source's proportions would give it.
 ABSENT_SHARE = 0.1
-
-#: Proportions differ noticeably if their total variation distance is above this.
-OTHER_PROPORTIONS = 0.2
-
-#: Class proportions depend on how columns are scaled if the source's statistics would give more than this share of the
-#: rows another class.
-SCALE_DECIDES = 0.2
-
-#: Candidates agree by chance if two rows, drawn at random, have the same label with more than this probability.
-AGREE_BY_CHANCE = 0.9
 
 #: Below this estimated accuracy, and below this agreement of the candidates, labels come with a warning.
 LOW_ACCURACY, LOW_AGREEMENT = 0.6, 0.5
@@ -36,6 +28,8 @@ class Facts:
     agreement: float  # mean share of all candidates, balanced by family, that give a row the label of the fit
     adapted: float  # mean share of rows to which two adapted candidates give the same label
     certainty: float  # mean share of the consensus that the likeliest class of a row has
+    clarity: float = 1.0  # accuracy on the source of classifiers that leave the row out, in the view that was chosen
+    information: float = 1.0  # how far labels of the chosen candidate tell those of near rows, see `weigh_candidates`
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +43,39 @@ class Trust:
     facts: Facts | None = None  # None if no candidates were tried
     scale_dependence: float = 0.0  # how far class proportions depend on the scaling of columns, in [0, 1]
     one_class: bool = False  # whether candidates agree by chance alone, see `widen_for_one_class`
+    uninformed: bool = False  # whether labels tell nothing of those of near rows, see `doubt_uninformed`
 
 
-def estimate_accuracy(facts: Facts, n_classes: int) -> tuple[float, float, float]:
+def estimate_accuracy(facts: Facts, n_classes: int, n_rows: float = np.inf) -> tuple[float, float, float]:
     """Estimated accuracy, and an interval that is meant to hold the true one nine times in ten.
 
     A linear mix of two facts, whose weights were fitted to tasks of the development half of the suite of
     docs/robustness.md; the page shows both halves. Of many classes several share the votes for a row whose label is
     right all the same, so that a lack of certainty counts for less. More facts (separation of the target, unadapted
     candidates, what classifiers reach on the source) fit known kinds of data closer and are further off on others: with
-    one kind of data left out at a time, the error of these was the smallest. The interval is wide in the middle of the
-    scale, where the same evidence was found with good labels and with bad ones.
+    one kind of data left out at a time, the error of these was the smallest. But labels are hardly better than what
+    classifiers reach on the source itself, which bounds the estimate from above.
+
+    The interval is wide in the middle of the scale, where the same evidence was found with good labels and with bad
+    ones, where classes overlap on the source, and if there are few rows, some of which are right by luck.
+
+    Parameters
+    ----------
+    facts : Facts
+    n_classes : int
+    n_rows : int, optional
+        Number of rows that got a label; many by default.
     """
     value = INTERCEPT + sum(weight * getattr(facts, name) for name, weight in WEIGHTS.items())
     value += DILUTED * (1 - facts.certainty) * float(np.log(max(n_classes / FEW_CLASSES, 1.0)))
     least = 1.0 / n_classes
     value = float(np.clip(value, least, 0.99))
     half = NARROWEST + WIDENING * float(np.sqrt(value * (1 - value)))
-    return value, float(np.clip(value - half, 0.0, value)), float(np.clip(value + half, value, 1.0))
+    luck = sampling_error(value, n_rows)
+    low, high = (value + side * float(np.hypot(min(half, room), luck)) for side, room in ((-1, value), (1, 1 - value)))
+    value = min(value, max(facts.clarity + CLEARER, least))
+    low = min(low, facts.clarity - NARROWEST)
+    return value, float(np.clip(low, 0.0, value)), float(np.clip(high, value, 1.0))
 
 
 #: Weights of the estimate.
@@ -76,43 +85,17 @@ WEIGHTS = {"certainty": 1.045, "adapted": 0.375}
 #: Weight of what certainty lacks, times the logarithm of the number of classes over this many of them, beyond these.
 DILUTED, FEW_CLASSES = 0.13, 10
 
+#: The estimate is at most this much above what classifiers reach on the source: a target may have the easier classes.
+CLEARER = 0.1
+
 #: Half of the interval of an estimate of 1, and how much it grows with the deviation of a row that is right or wrong.
 NARROWEST, WIDENING = 0.05, 0.4
 
 
-def widen_for_scale(value: float, low: float, dependence: float) -> float:
-    """Lower end of the interval of an estimated accuracy, if class proportions may depend on how columns are scaled.
-
-    Should the proportions that the source's statistics give be the true ones, at least that share of the labels that
-    they differ by is wrong.
-
-    Parameters
-    ----------
-    value, low : float
-        Estimated accuracy, and the lower end by the agreement of the candidates.
-    dependence : float
-        Total variation distance between both class proportions, in [0, 1].
-    """
-    return max(min(low, value - dependence), 0.0) if dependence > SCALE_DECIDES else low
-
-
-def widen_for_one_class(low: float, found: Array, of_source: Array) -> tuple[float, bool]:
-    """Lower end of the interval of an estimated accuracy where nearly all rows got one class, and whether they did.
-
-    Candidates that give all rows one class agree, right or wrong, so that their agreement is no evidence: such a target
-    may lack the other classes, or have moved out of their reach. In the second case its classes may be those of the
-    source, and a row is right with the probability that it has the one class.
-
-    Parameters
-    ----------
-    low : float
-        By the agreement of the candidates.
-    found, of_source : arrays, (n_classes,)
-        Proportions of the labels and of the source.
-    """
-    distance = float(np.abs(found - of_source).sum()) / 2
-    alone = bool(found @ found > AGREE_BY_CHANCE) and distance > OTHER_PROPORTIONS
-    return (min(low, max(float(found @ of_source) - NARROWEST, 0.0)), True) if alone else (low, False)
+def sampling_error(share: float, n: float) -> float:
+    """Half of Wilson's interval of a share that is seen in n draws, which holds the true share nine times in ten."""
+    z = NINE_IN_TEN
+    return z * float(np.sqrt(share * (1 - share) / max(n, 1) + (z / (2 * max(n, 1))) ** 2)) / (1 + z**2 / max(n, 1))
 
 
 def find_temperature(distributions: Sequence[Array], accuracy: float, temper: Callable[[Array, float], Array]) -> float:
@@ -198,6 +181,12 @@ def judge(trust: Trust, *, adapted: bool, view: str, proportions: Array, of_sour
         sentences.append(
             "Nearly all rows got one class, and on one class candidates agree even where they are wrong: if other "
             "classes may be there, label a few target rows (y_target)."
+        )
+        alarms.append(sentences[-1])
+    if trust.uninformed:
+        sentences.append(
+            "Labels tell nothing of those of near rows: nearly all rows got the source's most frequent class, or "
+            "classes at random. To be sure, label a few target rows (y_target)."
         )
         alarms.append(sentences[-1])
     if trust.accuracy < LOW_ACCURACY:
