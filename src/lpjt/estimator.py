@@ -84,8 +84,8 @@ class LPJT(FittedModel):
         clusters to classes, and "gromov" matches rows by Gromov-Wasserstein (needs POT). "pca-nn" is the start of the
         authors' program.
     max_iter : int, default=10
-        Maximum number of iterations of Algorithm 1 (T in the paper), those of the candidate that is fitted on all
-        rows included; half of them at least are left for all rows.
+        Maximum number of iterations of Algorithm 1 (T in the paper). Those of the candidate that is fitted on all rows,
+        up to five, count; but half of `max_iter` is left for all rows, so that below 9 there may be more in all.
     tol : float, default=1e-3
         Iterations end when at most this share of the target's labels changes and the weights are steady.
     safeguard : bool, default=True

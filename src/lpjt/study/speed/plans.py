@@ -44,8 +44,8 @@ PIE_PAIR = "05 to 07"
 LABELS = {"growth": "{:,} rows", "wide": "wide", "classes": "many classes", "visda": "VisDA shape"}
 
 TEN_ITERATIONS = (
-    "LPJT with its defaults but for max_iter=10 and tol=0, which ends a fit before the tenth iteration only where no "
-    "label changes any more."
+    "LPJT with its defaults but for max_iter=10 and tol=0: it ends before the last iteration only where no label "
+    "changes any more. With candidates, five of the ten are those of the candidate that the fit goes on from."
 )
 
 
