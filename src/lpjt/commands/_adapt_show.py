@@ -9,6 +9,7 @@ from rich.table import Table
 from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_fit import Run
 from lpjt.commands._adapt_request import Request
+from lpjt.commands.remedies import as_options
 from lpjt.estimator import EVIDENCE, LPJT
 from lpjt.files import FileDomain
 from lpjt.search import LPJTSearch
@@ -125,7 +126,7 @@ def show_summary(screen: Console, model: LPJT, confidence: np.ndarray) -> None:
     if not model.adapted_:
         how = "Not adapted, because the evidence was against it: these are the labels without adaptation."
     screen.print(f"{how} Mean confidence {confidence.mean():.2f}.")
-    screen.print(model.summary_)
+    screen.print(as_options(model.summary_))
 
 
 def show_candidates(screen: Console, model: LPJT) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,14 +43,16 @@ def print_error(message: object) -> None:
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def one_line_errors(say: Callable[[str], str] = str) -> Iterator[None]:
     """Turn errors that a user can correct into one line on standard error and exit status 2, warnings into one line.
+
+    `say` puts a warning into the words of the command.
 
     Ctrl-C is one line and exit status 130; what a KeyboardInterrupt says comes after it.
     """
     try:
         with warnings.catch_warnings(), ctrl_c_kept():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: print_error(f"warning: {say(str(message))}")
             yield
     except KeyboardInterrupt as error:
         print_error(f"lpjt: stopped. {error}")
@@ -69,7 +71,3 @@ def out_of_memory(error: MemoryError) -> str:
     """What to do about a lack of memory; numpy says how much was asked for."""
     asked = f" ({error})" if str(error) else ""
     return f"not enough memory{asked}. Give fewer rows or columns, or use a machine with more memory."
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print_error(f"warning: {message}")
