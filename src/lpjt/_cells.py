@@ -13,6 +13,7 @@ _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
 #: Forms of dates that are recognised in text, the likeliest first; day first where both orders fit.
 DATE_FORMATS = ("ISO8601", *(day + time for day in _DAYS for time in ("", " %H:%M", " %H:%M:%S")))
 
+_ISO_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?")  # no other form has the year first, and hyphens
 _LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
 _NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float", "decimal"}
 
@@ -68,15 +69,15 @@ def distinct_texts(column: "Series") -> np.ndarray:
     return np.array(sorted({text for text in to_texts(column) if text is not None}), dtype=object)
 
 
-def to_numbers(column: "Series", kind: str, form: str | None = None) -> np.ndarray:
-    """Cells as float64, (n,), NaN where missing or infinite; dates as days since 1970.
+def to_numbers(column: "Series", kind: str, form: str | None = None, *, usual: float | None = None) -> np.ndarray:
+    """Cells as float64, (n,), NaN where missing or infinite; dates as days since 1970, in the given form or in ISO's.
 
-    Raises ValueError if a cell is neither missing nor of that kind.
+    Raises ValueError if a cell is neither missing nor of that kind; `usual` is a value that its message shows as one.
     """
     import pandas
 
     if kind == "date":
-        values = _days(_read_dates(column, form))
+        values = _read_days(column, form)
     elif column.dtype.kind == "m":
         values = (column / pandas.Timedelta(days=1)).to_numpy(dtype=np.float64, na_value=np.nan)
     else:
@@ -84,12 +85,33 @@ def to_numbers(column: "Series", kind: str, form: str | None = None) -> np.ndarr
     missing = column.isna().to_numpy()
     strange = np.flatnonzero(np.isnan(values) & ~missing)
     if len(strange):
-        expected = "number" if kind == "number" else f"date like {form}" if form else "date"
         raise ValueError(
             f"Column {column.name!r} holds {str(column.iloc[strange[0]])[:40]!r} in row {strange[0]} (counted from 0), "
-            f"which is not a {expected}. Correct the cell, or leave the column out."
+            f"which is not a {kind}. {_remedy(kind, form, usual)}"
         )
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def _remedy(kind: str, form: str | None, usual: float | None) -> str:
+    """What to write instead of a cell that cannot be read."""
+    if kind != "date":
+        return "Correct the cell."
+    import pandas
+
+    day = pandas.Timestamp(0) + pandas.Timedelta(days=int(usual or 0))
+    if form in {None, "ISO8601"}:
+        return f"Write it like {day:%Y-%m-%d}."
+    return f"Write it in the form of fit, like {day.strftime(str(form))} ({form}), or like {day:%Y-%m-%d}."
+
+
+def _read_days(column: "Series", form: str | None) -> np.ndarray:
+    """Dates as days since 1970, NaN where a cell has neither the given form nor that of ISO."""
+    values = _days(_read_dates(column, form))
+    others = np.flatnonzero(np.isnan(values) & column.notna().to_numpy())
+    in_iso = [i for i in others if _ISO_DAY.fullmatch(str(column.iloc[i]).strip())]
+    if in_iso:
+        values[in_iso] = _days(_read_dates(column.iloc[in_iso], "ISO8601"))
+    return values
 
 
 def _read_dates(cells: Any, form: str | None) -> Any:
@@ -101,7 +123,7 @@ def _read_dates(cells: Any, form: str | None) -> Any:
 def _days(dates: Any) -> np.ndarray:
     import pandas
 
-    return ((dates - pandas.Timestamp(0, tz="UTC")) / pandas.Timedelta(days=1)).to_numpy(dtype=np.float64)
+    return ((dates - pandas.Timestamp(0, tz="UTC")) / pandas.Timedelta(days=1)).to_numpy(dtype=np.float64, copy=True)
 
 
 def _text(cell: Any) -> str:

@@ -1,0 +1,53 @@
+"""Cells that are not like the others of their column: what is read all the same, and what the errors say."""
+
+import numpy as np
+import pytest
+
+from lpjt import TableAdapter
+from lpjt.baselines import NearestNeighbor
+from tables import pandas
+
+N = 12
+
+
+def table(year, **columns):
+    """Numbers in two classes, a day in January, and the given columns."""
+    sizes = np.arange(N) % 2 * 5 + np.linspace(0, 1, N)
+    days = pandas.Timestamp(f"{year}-01-10") + pandas.to_timedelta(np.arange(N), unit="D")
+    return pandas.DataFrame({"size": sizes, "day": days}).assign(**columns)
+
+
+def fit(source, target, **parameters):
+    return TableAdapter(NearestNeighbor(), **parameters).fit(source, np.arange(N) % 2, target)
+
+
+@pytest.fixture
+def german():
+    """An adapter whose target had dates such as 31.12.2024, and this target with true dates."""
+    target = table(2024)
+    return fit(table(2023), target.assign(day=target["day"].dt.strftime("%d.%m.%Y"))), target
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M"])
+def test_new_dates_may_be_in_the_form_of_iso(german, form):
+    """No other form has the year first and hyphens."""
+    adapter, target = german
+    old = target["day"].dt.strftime("%d.%m.%Y")
+    for days in (target["day"].dt.strftime(form), [old[0], *target["day"][1:].dt.strftime(form)]):
+        new = adapter.encode(target.assign(day=days))
+        np.testing.assert_array_equal(new["day"], adapter.encode(target.assign(day=old))["day"])
+
+
+def test_a_date_of_another_form_is_refused_with_one_of_fit(german):
+    adapter, target = german
+    words = r"holds '02/24' in row 1 .*, which is not a date. Write it in the form of fit, like 15.01.2024 \(%d.%m.%Y\)"
+    with pytest.raises(ValueError, match=words):
+        adapter.predict(target[:2].assign(day=["2024-02-01", "02/24"]))
+    with pytest.raises(ValueError, match=r"'tomorrow' in row 0 .*, which is not a date. Write it like 2023-01-15\.$"):
+        adapter.predict(table(2023)[:1].assign(day="tomorrow"), domain="source")
+
+
+def test_a_text_for_a_number_of_new_rows_is_to_be_corrected(german):
+    adapter, target = german
+    with pytest.raises(ValueError, match=r"'much' in row 0 .*, which is not a number. Correct the cell.$"):
+        adapter.predict(target[:1].assign(size="much"))
