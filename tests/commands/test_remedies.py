@@ -64,6 +64,14 @@ def test_adapt_names_its_options_in_warnings_and_in_both_summaries(lpjt):
         assert "y_target" not in text
 
 
+def test_the_remedies_of_a_fit_are_settings():
+    said = "Not adapted. Set safeguard=False to adapt all the same. Set another landmark_ratio, or None for equal"
+    assert as_options(said) == (
+        "Not adapted. Give --set safeguard=false to adapt all the same. "
+        "Give another --set landmark_ratio=..., or none for equal"
+    )
+
+
 def test_predict_sends_to_adapt(lpjt):
     lpjt.adapt("--model", "model.lpjt", "--no-candidates")
     numbers = pandas.read_csv("target.csv").select_dtypes("number")

@@ -9,6 +9,11 @@ _IN_PYTHON = {
     ),
     "increase n_neighbors of classifier=Propagation(...)": "give a larger --set classifier__n_neighbors=...",
     "Increase max_iter or tol, or": "Give a larger --set max_iter=... or --set tol=..., or",
+    "Set safeguard=False to": "Give --set safeguard=false to",
+    "Set a larger variance_weight, fewer n_components or another scaling": (
+        "Give a larger --set variance_weight=..., fewer --n-components or another --scaling"
+    ),
+    "Set another landmark_ratio, or None for": "Give another --set landmark_ratio=..., or none for",
     "fit again with these rows as the target": "run `lpjt adapt` again with this file as TARGET",
 }
 
