@@ -15,6 +15,9 @@ DATE_FORMATS = ("ISO8601", *(day + time for day in _DAYS for time in ("", " %H:%
 
 _ISO_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?")  # no other form has the year first, and hyphens
 _LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
+#: Words and numbers for truth values, in small letters, as the numbers that they become.
+TRUTH = {"yes": 1.0, "true": 1.0, "1": 1.0, "no": 0.0, "false": 0.0, "0": 0.0}
+
 _NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float", "decimal"}
 
 
@@ -67,6 +70,20 @@ def to_texts(column: "Series") -> np.ndarray:
 def distinct_texts(column: "Series") -> np.ndarray:
     """The different texts of a column, sorted, without the missing ones."""
     return np.array(sorted({text for text in to_texts(column) if text is not None}), dtype=object)
+
+
+def find_strange(column: "Series", kind: str) -> np.ndarray:
+    """Positions of the cells that are neither missing nor, as text, a "number", a "date" or a "truth" value."""
+    import pandas
+
+    texts = to_texts(column)
+    if kind == "number":
+        good = ~np.isnan(pandas.to_numeric(texts, errors="coerce").astype(float))
+    elif kind == "date":
+        good = np.array([text is not None and _LIKE_A_DATE.fullmatch(text) is not None for text in texts])
+    else:
+        good = np.array([text is not None and text.lower() in TRUTH for text in texts])
+    return np.flatnonzero(~good & np.array([text is not None for text in texts]))
 
 
 def to_numbers(column: "Series", kind: str, form: str | None = None, *, usual: float | None = None) -> np.ndarray:

@@ -51,3 +51,33 @@ def test_a_text_for_a_number_of_new_rows_is_to_be_corrected(german):
     adapter, target = german
     with pytest.raises(ValueError, match=r"'much' in row 0 .*, which is not a number. Correct the cell.$"):
         adapter.predict(target[:1].assign(size="much"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "footer", "words"),
+    [
+        ([True, False] * 6, 88, "'x' holds truth values in source, text in target (e.g. '88' in row 12"),
+        (np.arange(N) / 2, "Total", "'x' holds numbers in source, text in target (e.g. 'Total' in row 12"),
+        (
+            pandas.date_range("2024-01-01", periods=N),
+            88,
+            "'x' holds dates in source, text in target (e.g. '88' in row 12",
+        ),
+    ],
+)
+def test_a_footer_is_shown_and_not_a_good_cell(cells, footer, words, tmp_path):
+    source, target = table(2023, x=cells), table(2024, x=cells)
+    target.to_csv(tmp_path / "target.csv", index=False)
+    with open(tmp_path / "target.csv", "a", encoding="utf-8") as file:
+        file.write(f",,{footer}\n")
+    with pytest.raises(ValueError, match=r"'x' holds") as refused:
+        fit(source, pandas.read_csv(tmp_path / "target.csv"))
+    assert words in str(refused.value)
+    assert "line 14 of a file with a header, the last row: a footer?)" in str(refused.value)
+
+
+def test_a_strange_cell_in_the_middle_is_no_footer():
+    cells = [True, False] * 6
+    target = table(2024, x=[*map(str, cells[:5]), "unknown", *map(str, cells[6:])])
+    with pytest.raises(ValueError, match=r"\(e.g. 'unknown' in row 5, .* line 7 of a file with a header\)"):
+        fit(table(2023, x=cells), target)

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lpjt._cells import Kind, read_kind, to_numbers, to_texts
+from lpjt._cells import Kind, read_kind, to_texts
 from lpjt.files.domain import quote_names
+from lpjt.tables.differing import explain_difference
 from lpjt.tables.encoder import ColumnCode, TableEncoder, fit_encoder
 from lpjt.tables.matching import match_tables
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-
-_IN_WORDS = {"number": "numbers", "date": "dates", "category": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,32 +112,13 @@ def _judge(name: str, parts: Mapping[str, "Series"], rules: Rules) -> _Verdict:
         return _Verdict("empty", reason, used=False, note=f"'{name}' is {reason}.")
     distinct = {kind.name for kind in kinds.values()}
     if len(distinct) > 1:
-        raise ValueError(_kinds_differ(name, kinds, parts))
+        raise ValueError(explain_difference(name, kinds, parts))
     (kind,) = distinct
     if kind == "number":
         return _Verdict(kind, "number")
     if kind == "date":
         return _judge_dates(name, kinds)
     return _judge_texts(name, parts, rules)
-
-
-def _kinds_differ(name: str, kinds: Mapping[str, Kind], parts: Mapping[str, "Series"]) -> str:
-    found = ", ".join(f"{_IN_WORDS[kind.name]} in {domain}" for domain, kind in kinds.items())
-    texts = next((part for domain, part in parts.items() if kinds[domain].name == "category"), None)
-    example = "" if texts is None else _strange_cell(texts)
-    return f"Column '{name}' holds {found}{example}. Correct the cells, or leave the column out (--drop '{name}')."
-
-
-def _strange_cell(texts: "Series") -> str:
-    try:
-        to_numbers(texts, "number")
-    except ValueError:
-        import pandas
-
-        bad = pandas.to_numeric(texts, errors="coerce").isna() & texts.notna()
-        row = int(np.flatnonzero(bad.to_numpy())[0])
-        return f" (e.g. '{str(texts.iloc[row])[:40]}' in row {row}, counted from 0)"
-    return ""
 
 
 def _judge_dates(name: str, kinds: Mapping[str, Kind]) -> _Verdict:
