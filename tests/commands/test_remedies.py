@@ -64,6 +64,13 @@ def test_adapt_names_its_options_in_warnings_and_in_both_summaries(lpjt):
         assert "y_target" not in text
 
 
+def test_info_names_the_options_of_adapt(lpjt):
+    lpjt.adapt("--model", "model.lpjt")
+    shown = lpjt("info", "model.lpjt").stdout
+    assert "y_target" not in shown
+    assert "--target-labels FILE" in " ".join(shown.split())
+
+
 def test_the_remedies_of_a_fit_are_settings():
     said = "Not adapted. Set safeguard=False to adapt all the same. Set another landmark_ratio, or None for equal"
     assert as_options(said) == (

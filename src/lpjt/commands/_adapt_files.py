@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from lpjt.commands._adapt_request import Request, split_names
+from lpjt.commands.output import count_rows
 from lpjt.files import FileDomain, FileError, as_matrix, match_columns, read_domain, read_known_labels
 from lpjt.files.domain import LABEL_NAMES, LIKE_MISSING, normalize_name, shown_name
 from lpjt.tables import Prepared, TableAdapter
@@ -104,7 +105,8 @@ def require_labels(domain: FileDomain) -> FileDomain:
     unlabelled = np.flatnonzero(~domain.labelled)
     if len(unlabelled):
         raise FileError(
-            f"{domain.path}: {len(unlabelled)} rows have no label in '{domain.label_name}', the first is row "
+            f"{domain.path}: {count_rows(len(unlabelled))} {'have' if len(unlabelled) != 1 else 'has'} no label in "
+            f"'{domain.label_name}', the first is row "
             f"{unlabelled[0]} (counted from 0). Label or remove them."
         )
     return domain
@@ -116,7 +118,7 @@ def _doubtful_classes(domains: Sequence[FileDomain], request: Request) -> list[s
     if request.target_label is not None:
         remedies.append((domains[-1], "leave these cells blank"))
     return [
-        f"{domain.path.name}: a class is called '{name}' ({count:,} row{'s' if count != 1 else ''} in "
+        f"{domain.path.name}: a class is called '{name}' ({count_rows(count)} in "
         f"'{domain.label_name}'). If it means that there is no label, {remedy}."
         for domain, remedy in remedies
         if domain.y is not None

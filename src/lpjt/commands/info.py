@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lpjt.commands.output import console, one_line_errors
+from lpjt.commands.remedies import as_options
 from lpjt.files.domain import quote_names
 from lpjt.saving import describe, read_model
 
@@ -38,7 +39,7 @@ def show(screen: Console, about: dict[str, Any]) -> None:
         grid.add_row(name, text)
     screen.print(grid)
     if about["summary"]:
-        screen.print(about["summary"])
+        screen.print(as_options(about["summary"]))
 
 
 def _lines(about: dict[str, Any]) -> list[tuple[str, str]]:

@@ -37,6 +37,11 @@ def progress_console(*, quiet: bool = False) -> Console:
     return SafeConsole(stderr=True, quiet=quiet or not sys.stderr.isatty(), highlight=False, markup=False)
 
 
+def count_rows(number: int, of: str = "") -> str:
+    """A number of rows in words: "1 row", or, of "target", "1,200 target rows"."""
+    return f"{number:,} {of}{' ' if of else ''}row{'s' if number != 1 else ''}"
+
+
 def print_error(message: object) -> None:
     """Print a message as one line on standard error."""
     print(visible(" ".join(str(message).split())), file=sys.stderr)
