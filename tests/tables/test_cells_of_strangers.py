@@ -81,3 +81,13 @@ def test_a_strange_cell_in_the_middle_is_no_footer():
     target = table(2024, x=[*map(str, cells[:5]), "unknown", *map(str, cells[6:])])
     with pytest.raises(ValueError, match=r"\(e.g. 'unknown' in row 5, .* line 7 of a file with a header\)"):
         fit(table(2023, x=cells), target)
+
+
+def test_infinite_cells_are_told_apart_from_missing_ones():
+    sizes = np.linspace(0, 1, N)
+    source, target = table(2023, x=sizes, y=sizes, z=np.inf), table(2024, x=sizes, y=sizes)
+    source.loc[[1, 2], "x"], source.loc[3, "x"], target.loc[[4], "y"] = np.inf, np.nan, -np.inf
+    missing, infinite = fit(source, target).notes_[-2:]
+    assert missing.startswith("Missing cells in 'x', 'y': 3 in source, 1 in target, replaced by")
+    assert infinite == "Infinite cells in 'x', 'y' count as missing: 2 in source, 1 in target."
+    assert not any("nfinite" in note for note in fit(table(2023), table(2024)).notes_)

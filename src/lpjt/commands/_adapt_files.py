@@ -106,8 +106,7 @@ def require_labels(domain: FileDomain) -> FileDomain:
     if len(unlabelled):
         raise FileError(
             f"{domain.path}: {count_rows(len(unlabelled))} {'have' if len(unlabelled) != 1 else 'has'} no label in "
-            f"'{domain.label_name}', the first is row "
-            f"{unlabelled[0]} (counted from 0). Label or remove them."
+            f"'{domain.label_name}', the first is row {unlabelled[0]} (counted from 0). Label or remove them."
         )
     return domain
 

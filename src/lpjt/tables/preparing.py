@@ -52,7 +52,8 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
     """Match the columns, find their kinds, and learn what replaces missing cells and which levels are encoded."""
     matching = match_tables(tables, rules.match)
     codes: dict[str, list[ColumnCode]] = {name: [] for name in tables}
-    missing = {name: _count_missing(table) for name, table in tables.items()}
+    infinite = {name: _count_infinite(table) for name, table in tables.items()}
+    missing = {name: _count_missing(table, infinite[name]) for name, table in tables.items()}
     plain = {name: _plain_numbers(table, missing[name]) for name, table in tables.items()}
     records, notes = [], list(matching.notes)
     for column in matching.columns:
@@ -78,7 +79,7 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
     for name, found in codes.items():
         if not found:
             raise ValueError(f"No column of {name} can be used: {_reasons(records)}. Give other columns (--columns).")
-    notes += _missing_note(records, rules.impute)
+    notes += _missing_note(records, rules.impute) + _infinite_note(codes, infinite)
     return Prepared(_fit_encoders(tables, codes, rules), records, notes)
 
 
@@ -167,12 +168,17 @@ def _entry(name: str, kind: str, treatment: str, *, used: bool, missing: dict[st
     return {"name": name, "kind": kind, "treatment": treatment, "used": used, "missing": missing}
 
 
-def _count_missing(table: "DataFrame") -> list[int]:
-    """Missing cells of each column, infinite numbers among them."""
-    counts = table.isna().sum().to_numpy().copy()
+def _count_infinite(table: "DataFrame") -> np.ndarray:
+    """Infinite numbers of each column, (n_columns,)."""
+    counts = np.zeros(table.shape[1], dtype=int)
     floats = [i for i, dtype in enumerate(table.dtypes) if isinstance(dtype, np.dtype) and dtype.kind == "f"]
-    counts[floats] += np.isinf(table.iloc[:, floats].to_numpy()).sum(axis=0)
-    return [int(count) for count in counts]
+    counts[floats] = np.isinf(table.iloc[:, floats].to_numpy()).sum(axis=0)
+    return counts
+
+
+def _count_missing(table: "DataFrame", infinite: np.ndarray) -> list[int]:
+    """Missing cells of each column, infinite numbers among them."""
+    return [int(count) for count in table.isna().sum().to_numpy() + infinite]
 
 
 def _plain_numbers(table: "DataFrame", missing: Sequence[int]) -> list[bool]:
@@ -200,6 +206,18 @@ def _missing_note(records: Sequence[Mapping[str, Any]], impute: str | None) -> l
         how = f"replaced by the {impute.replace('-', ' ')} of the same table"
         how += "; a missing category has no level" if any(record["kind"] == "category" for record in holed) else ""
     return [f"Missing cells in {quote_names([record['name'] for record in holed], 4)}: {where}, {how}."]
+
+
+def _infinite_note(codes: Mapping[str, Sequence[ColumnCode]], infinite: Mapping[str, np.ndarray]) -> list[str]:
+    """How many of the missing cells are infinite numbers."""
+    held = {domain: [code for code in used if infinite[domain][code.position]] for domain, used in codes.items()}
+    names = dict.fromkeys(code.feature for found in held.values() for code in found)
+    where = ", ".join(
+        f"{sum(infinite[domain][code.position] for code in found):,} in {domain}"
+        for domain, found in held.items()
+        if found
+    )
+    return [f"Infinite cells in {quote_names(names, 4)} count as missing: {where}."] if names else []
 
 
 def _reasons(records: Sequence[Mapping[str, Any]]) -> str:
