@@ -15,7 +15,8 @@ DATE_FORMATS = ("ISO8601", *(day + time for day in _DAYS for time in ("", " %H:%
 
 _ISO_DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?")  # no other form has the year first, and hyphens
 _LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?")
-#: Words and numbers for truth values, in small letters, as the numbers that they become.
+#: Words and numbers for truth values, in small letters, as the numbers that they become; and the form of such cells.
+TRUTH_FORM = "truth"
 TRUTH = {"yes": 1.0, "true": 1.0, "1": 1.0, "no": 0.0, "false": 0.0, "0": 0.0}
 
 _NUMBERS = {"boolean", "integer", "floating", "mixed-integer-float", "decimal"}
@@ -89,12 +90,16 @@ def find_strange(column: "Series", kind: str) -> np.ndarray:
 def to_numbers(column: "Series", kind: str, form: str | None = None, *, usual: float | None = None) -> np.ndarray:
     """Cells as float64, (n,), NaN where missing or infinite; dates as days since 1970, in the given form or in ISO's.
 
+    Words are truth values where the form is `TRUTH_FORM`.
+
     Raises ValueError if a cell is neither missing nor of that kind; `usual` is a value that its message shows as one.
     """
     import pandas
 
     if kind == "date":
         values = _read_days(column, form)
+    elif form == TRUTH_FORM:
+        values = np.array([TRUTH.get((text or "").lower(), np.nan) for text in to_texts(column)])
     elif column.dtype.kind == "m":
         values = (column / pandas.Timedelta(days=1)).to_numpy(dtype=np.float64, na_value=np.nan)
     else:
@@ -104,13 +109,15 @@ def to_numbers(column: "Series", kind: str, form: str | None = None, *, usual: f
     if len(strange):
         raise ValueError(
             f"Column {column.name!r} holds {str(column.iloc[strange[0]])[:40]!r} in row {strange[0]} (counted from 0), "
-            f"which is not a {kind}. {_remedy(kind, form, usual)}"
+            f"which is not a {'truth value' if form == TRUTH_FORM else kind}. {_remedy(kind, form, usual)}"
         )
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def _remedy(kind: str, form: str | None, usual: float | None) -> str:
     """What to write instead of a cell that cannot be read."""
+    if form == TRUTH_FORM:
+        return "Write yes or no, true or false, or 1 or 0."
     if kind != "date":
         return "Correct the cell."
     import pandas

@@ -91,3 +91,51 @@ def test_infinite_cells_are_told_apart_from_missing_ones():
     assert missing.startswith("Missing cells in 'x', 'y': 3 in source, 1 in target, replaced by")
     assert infinite == "Infinite cells in 'x', 'y' count as missing: 2 in source, 1 in target."
     assert not any("nfinite" in note for note in fit(table(2023), table(2024)).notes_)
+
+
+TRUTH = np.arange(N) % 3 == 0
+WORDS = {
+    "yes": np.where(TRUTH, "yes", "no"),
+    "Yes": np.where(TRUTH, "Yes", "NO"),
+    "TRUE": np.where(TRUTH, "TRUE", "FALSE"),
+    "stored": TRUTH,
+    "number": TRUTH.astype(int),
+    "gaps": np.where(np.arange(N) == 5, None, TRUTH),
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("yes", "TRUE"), ("yes", "stored"), ("yes", "number"), ("TRUE", "stored"), ("gaps", "Yes"), ("number", "TRUE")],
+)
+def test_truth_values_of_two_spellings_are_read_alike(one, other):
+    source, target = table(2023, x=WORDS[one]), table(2024, x=WORDS[other])
+    adapter = fit(source, target, impute="most-frequent")
+    expected = np.where(pandas.isna(WORDS[one]), False, TRUTH)
+    np.testing.assert_array_equal(adapter.encode(source, "source")["x"], expected)
+    np.testing.assert_array_equal(adapter.encode(target)["x"], TRUTH)
+    np.testing.assert_array_equal(adapter.encode(target.assign(x=WORDS["yes"]))["x"], TRUTH)  # new rows
+    assert "'x': yes, true and 1 are read alike, and no, false and 0." in adapter.notes_
+    encoder = adapter.encoders_["target"]
+    again = type(encoder).from_dict(encoder.to_dict())
+    np.testing.assert_array_equal(again.transform(target), encoder.transform(target))
+    words = r"'maybe' in row 0 .* is not a truth value. Write yes or no, true or false, or 1 or 0."
+    with pytest.raises(ValueError, match=words):
+        adapter.predict(target[:1].assign(x="maybe"))
+
+
+def test_one_spelling_in_both_tables_stays_a_category():
+    adapter = fit(table(2023, x=WORDS["yes"]), table(2024, x=WORDS["yes"]))
+    assert adapter.columns_[-1]["kind"] == "category"
+
+
+def test_truth_values_against_more_numbers_are_refused_with_the_spellings():
+    words = r"'x' holds numbers in source, text in target.* one spelling of them: yes/no, true/false or 1/0"
+    with pytest.raises(ValueError, match=words):
+        fit(table(2023, x=np.arange(N) % 3), table(2024, x=WORDS["yes"]))
+
+
+def test_two_spellings_in_one_table_are_refused():
+    mixed = np.where(np.arange(N) < 4, WORDS["yes"], WORDS["TRUE"])
+    with pytest.raises(ValueError, match=r"truth values in source, text in target\. .* one spelling of them"):
+        fit(table(2023, x=TRUTH), table(2024, x=mixed))

@@ -1,4 +1,4 @@
-"""Columns whose cells are not of one kind in all tables: the error about them."""
+"""Columns whose cells are not of one kind in all tables: truth values, which can be read alike, or an error."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -8,7 +8,19 @@ from lpjt._cells import Kind, distinct_texts, find_strange
 if TYPE_CHECKING:
     from pandas import Series
 
+_SPELLINGS = ({"yes", "no"}, {"true", "false"}, {"1", "0"})
 _IN_WORDS = {"number": "numbers", "truth": "truth values", "date": "dates", "category": "text"}
+
+
+def are_spelled_differently(kinds: Mapping[str, Kind], parts: Mapping[str, "Series"]) -> bool:
+    """Whether all tables hold truth values, each in one spelling (yes/no, true/false or 1/0), and no cell alike."""
+    found = []
+    for part in parts.values():
+        texts = set(distinct_texts(part))
+        if not any({text.lower() for text in texts} <= spelling for spelling in _SPELLINGS):
+            return False
+        found.append(texts)
+    return len({kind.name for kind in kinds.values()}) > 1 or not set.intersection(*found)
 
 
 def explain_difference(name: str, kinds: Mapping[str, Kind], parts: Mapping[str, "Series"]) -> str:
@@ -18,7 +30,10 @@ def explain_difference(name: str, kinds: Mapping[str, Kind], parts: Mapping[str,
     texts = next((parts[domain] for domain, kind in held.items() if kind == "category"), None)
     expected = next((kind for kind in held.values() if kind != "category"), "number")
     example = "" if texts is None else _strange_cell(texts, expected)
-    return f"Column '{name}' holds {found}{example}. Correct the cells, or leave the column out (--drop '{name}')."
+    advice = f"Correct the cells, or leave the column out (--drop '{name}')."
+    if texts is not None and not len(find_strange(texts, "truth")):
+        advice += " Truth values are read if each table has one spelling of them: yes/no, true/false or 1/0."
+    return f"Column '{name}' holds {found}{example}. {advice}"
 
 
 def _is_truth(part: "Series", kind: Kind) -> bool:

@@ -27,7 +27,7 @@ class ColumnCode:
     position: int  # in the table of fit, for tables without names
     kind: str  # "number", "date" or "category"
     feature: str  # name in the matrix; the same in all domains whose columns are matched
-    form: str | None = None  # form of dates in text, e.g. "%d.%m.%Y"; None of stored dates
+    form: str | None = None  # of dates in text, e.g. "%d.%m.%Y", None of stored ones; "truth" of truth values in words
     levels: tuple[str, ...] = ()  # of a category: one column of 0 and 1 each
 
 

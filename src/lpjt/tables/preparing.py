@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lpjt._cells import Kind, read_kind, to_texts
+from lpjt._cells import TRUTH_FORM, Kind, read_kind, to_texts
 from lpjt.files.domain import quote_names
-from lpjt.tables.differing import explain_difference
+from lpjt.tables.differing import are_spelled_differently, explain_difference
 from lpjt.tables.encoder import ColumnCode, TableEncoder, fit_encoder
 from lpjt.tables.matching import match_tables
 
@@ -112,6 +112,9 @@ def _judge(name: str, parts: Mapping[str, "Series"], rules: Rules) -> _Verdict:
         reason = f"left out: no value in {quote_names(empty)}"
         return _Verdict("empty", reason, used=False, note=f"'{name}' is {reason}.")
     distinct = {kind.name for kind in kinds.values()}
+    if distinct != {"number"} and are_spelled_differently(kinds, parts):
+        note = f"'{name}': yes, true and 1 are read alike, and no, false and 0."
+        return _Verdict("number", "truth values", forms=dict.fromkeys(parts, TRUTH_FORM), note=note)
     if len(distinct) > 1:
         raise ValueError(explain_difference(name, kinds, parts))
     (kind,) = distinct
