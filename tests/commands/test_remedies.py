@@ -65,8 +65,9 @@ def test_adapt_names_its_options_in_warnings_and_in_both_summaries(lpjt):
 
 
 def test_info_names_the_options_of_adapt(lpjt):
-    lpjt.adapt("--model", "model.lpjt")
+    lpjt.adapt("--model", "model.lpjt", "--set", "max_iter=1")
     shown = lpjt("info", "model.lpjt").stdout
+    assert "1 iteration " in shown
     assert "y_target" not in shown
     assert "--target-labels FILE" in " ".join(shown.split())
 

@@ -52,7 +52,12 @@ def _lines(about: dict[str, Any]) -> list[tuple[str, str]]:
     for domain in about["domains"]:
         columns = "" if domain["columns"] is None else f": {quote_names(domain['columns'], 20)}"
         lines += [(domain["role"], f"{domain['name']!r}, {domain['n_columns']} columns{columns}")]
-    lines += [("adapted", f"{'yes' if about['adapted'] else 'no'}, {about['n_iter']} iterations")]
+    lines += [
+        (
+            "adapted",
+            f"{'yes' if about['adapted'] else 'no'}, {about['n_iter']} iteration{'s' if about['n_iter'] != 1 else ''}",
+        )
+    ]
     if about["estimated_accuracy"] is not None:
         low, high = about["estimated_accuracy_interval"]
         lines += [("estimated accuracy", f"{about['estimated_accuracy']:.2f} ({low:.2f} to {high:.2f})")]
