@@ -313,6 +313,12 @@ def predict_quiet(lpjt):
     assert lpjt(*command, "--quiet").stdout == ""
 
 
+def test_one_row_is_singular(lpjt):
+    predict(lpjt)
+    pandas.read_csv("target.csv")[:1].to_csv("one.csv", index=False)
+    assert "Labelled 1 row; mean" in lpjt("predict", "model.lpjt", "one.csv", "-o", "one-label.csv").stdout
+
+
 @CASES.prove("info", "MODEL_FILE")
 def info_model(lpjt):
     for size in (2, 3):

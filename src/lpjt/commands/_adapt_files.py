@@ -1,6 +1,7 @@
 """What ``lpjt adapt`` reads: the sources, the target, and labels that are known."""
 
 import difflib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from lpjt.commands._adapt_request import Request, split_names
+from lpjt.commands.output import count_rows
 from lpjt.files import FileDomain, FileError, as_matrix, match_columns, read_domain, read_known_labels
-from lpjt.files.domain import LABEL_NAMES, normalize_name, shown_name
+from lpjt.files.domain import LABEL_NAMES, LIKE_MISSING, normalize_name, shown_name
 from lpjt.tables import Prepared, TableAdapter
 
 
@@ -48,6 +50,7 @@ def read_inputs(request: Request) -> Inputs:
     """Read all files, and find out what becomes of each column."""
     domains = _read_domains(request)
     domains, adapter, notes = _choose_way(domains, request)
+    notes = [*_doubtful_classes(domains, request), *notes]
     inputs = Inputs(domains, _known_labels(request, domains), adapter, None, notes)
     if adapter is None:
         return inputs
@@ -102,10 +105,25 @@ def require_labels(domain: FileDomain) -> FileDomain:
     unlabelled = np.flatnonzero(~domain.labelled)
     if len(unlabelled):
         raise FileError(
-            f"{domain.path}: {len(unlabelled)} rows have no label in '{domain.label_name}', the first is row "
-            f"{unlabelled[0]} (counted from 0). Label or remove them."
+            f"{domain.path}: {count_rows(len(unlabelled))} {'have' if len(unlabelled) != 1 else 'has'} no label in "
+            f"'{domain.label_name}', the first is row {unlabelled[0]} (counted from 0). Label or remove them."
         )
     return domain
+
+
+def _doubtful_classes(domains: Sequence[FileDomain], request: Request) -> list[str]:
+    """A sentence for each class whose name is a word for a missing label, in the files that the fit learns from."""
+    remedies = [(domain, "remove these rows") for domain in domains[:-1]]
+    if request.target_label is not None:
+        remedies.append((domains[-1], "leave these cells blank"))
+    return [
+        f"{domain.path.name}: a class is called '{name}' ({count_rows(count)} in "
+        f"'{domain.label_name}'). If it means that there is no label, {remedy}."
+        for domain, remedy in remedies
+        if domain.y is not None
+        for name, count in Counter(map(str, domain.y[domain.labelled])).items()
+        if name.lower() in LIKE_MISSING
+    ]
 
 
 def _choose_way(domains: list[FileDomain], request: Request) -> tuple[list[FileDomain], TableAdapter | None, list[str]]:

@@ -15,6 +15,7 @@ from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_parameters import make_model
 from lpjt.commands._adapt_request import Request
 from lpjt.commands.output import print_error, progress_console
+from lpjt.commands.remedies import as_options
 from lpjt.estimator import LPJT
 from lpjt.files import FileDomain, label_columns
 from lpjt.search import LPJTSearch
@@ -87,7 +88,8 @@ def fit(screen: Console, request: Request, inputs: Inputs) -> Run:
             status.update("Searching ...")
             estimator = make_search(model, given=parameters)
         fitted, adapter = _fit(estimator, inputs)
-    for line in lines:
+    said = [as_options(line) for line in lines]
+    for line in said:
         print_error(f"warning: {line}")
     search = fitted if isinstance(fitted, LPJTSearch) else None
     found: LPJT = fitted if search is None else search.best_estimator_
@@ -95,7 +97,7 @@ def fit(screen: Console, request: Request, inputs: Inputs) -> Run:
     if adapter is not None:
         adapter.estimator_ = found
         adapter.set_params(estimator=clone(found))
-    return Run(request, inputs, found, adapter, parameters, time.perf_counter() - started, search, list(lines))
+    return Run(request, inputs, found, adapter, parameters, time.perf_counter() - started, search, said)
 
 
 def _fit(estimator: LPJT | LPJTSearch, inputs: Inputs) -> tuple[Any, TableAdapter | None]:

@@ -10,6 +10,7 @@ from lpjt._safe_text import visible
 from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_fit import Run
 from lpjt.commands._adapt_show import score_labels
+from lpjt.commands.remedies import as_options
 
 
 def describe_inputs(inputs: Inputs) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         "scaling": model.scaling_,
         "candidates": model.candidates_,
         "best_settings": None if run.search is None else run.search.best_params_,
-        "summary": model.summary_,
+        "summary": as_options(model.summary_),
         "warnings": run.warnings,
         "seconds": round(run.seconds, 3),
     }

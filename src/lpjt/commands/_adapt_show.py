@@ -9,6 +9,8 @@ from rich.table import Table
 from lpjt.commands._adapt_files import Inputs
 from lpjt.commands._adapt_fit import Run
 from lpjt.commands._adapt_request import Request
+from lpjt.commands.output import count_rows
+from lpjt.commands.remedies import as_options
 from lpjt.estimator import EVIDENCE, LPJT
 from lpjt.files import FileDomain
 from lpjt.search import LPJTSearch
@@ -46,7 +48,7 @@ def show_files(screen: Console, request: Request, inputs: Inputs) -> None:
     if request.target_labels and inputs.y_target is not None:
         known = sum(label is not None for label in inputs.y_target)
         names = ", ".join(path.name for path in request.target_labels)
-        screen.print(f"{names}: labels of {known:,} target rows, which the fit learns from.")
+        screen.print(f"{names}: labels of {count_rows(known, 'target')}, which the fit learns from.")
 
 
 def show_columns(screen: Console, columns: list[dict[str, Any]], *, everything: bool) -> None:
@@ -89,7 +91,7 @@ def show_run(screen: Console, run: Run) -> None:
     unsure = int((run.confidence < run.request.trust).sum())
     if run.request.trust:
         screen.print(
-            f"{unsure:,} rows of less confidence than {run.request.trust:g} are left without a label (--trust)."
+            f"Left without a label: {count_rows(unsure)} of less confidence than {run.request.trust:g} (--trust)."
         )
     score = score_labels(run)
     if score is not None:
@@ -125,7 +127,7 @@ def show_summary(screen: Console, model: LPJT, confidence: np.ndarray) -> None:
     if not model.adapted_:
         how = "Not adapted, because the evidence was against it: these are the labels without adaptation."
     screen.print(f"{how} Mean confidence {confidence.mean():.2f}.")
-    screen.print(model.summary_)
+    screen.print(as_options(model.summary_))
 
 
 def show_candidates(screen: Console, model: LPJT) -> None:
@@ -155,9 +157,9 @@ def score_labels(run: Run) -> dict[str, Any] | None:
         return {"accuracy": None, "rows": 0, "words": words}
     accuracy = float(np.mean(model.transduction_[known] == target.y[known]))
     words = (
-        f"Accuracy {100 * accuracy:.2f} % on {known.sum():,} rows: labels found in the target "
+        f"Accuracy {100 * accuracy:.2f} % on {count_rows(known.sum())}: labels found in the target "
         f"('{target.label_name}') were used for this score only. To learn from them, use --target-label."
     )
     if known.sum() < labelled.sum():
-        words += f" It excludes {labelled.sum() - known.sum():,} rows whose class no source has."
+        words += f" It excludes {count_rows(labelled.sum() - known.sum())} whose class no source has."
     return {"accuracy": accuracy, "rows": int(known.sum()), "words": words}

@@ -12,6 +12,7 @@ from lpjt.commands._adapt_request import Request
 from lpjt.commands._adapt_show import show_inputs, show_run
 from lpjt.commands._adapt_write import write_results
 from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
+from lpjt.commands.remedies import as_options
 from lpjt.files import SUFFIXES
 from lpjt.files.writing import is_stdout
 from lpjt.fitting.asking import MOST_ASKED
@@ -185,7 +186,7 @@ def adapt(
     """Label the rows of TARGET from the labelled rows of SOURCE."""
     request = Request(**locals())  # the parameters above, and nothing else yet
     screen = console(quiet=request.quiet or request.as_json, stderr=is_stdout(request.output))
-    with one_line_errors():
+    with one_line_errors(say=as_options):
         request.check()
         request.parameters()  # a wrong --set is told before anything is read
         inputs = read_inputs(request)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lpjt.commands.output import console, one_line_errors
+from lpjt.commands.remedies import as_options
 from lpjt.files.domain import quote_names
 from lpjt.saving import describe, read_model
 
@@ -38,7 +39,7 @@ def show(screen: Console, about: dict[str, Any]) -> None:
         grid.add_row(name, text)
     screen.print(grid)
     if about["summary"]:
-        screen.print(about["summary"])
+        screen.print(as_options(about["summary"]))
 
 
 def _lines(about: dict[str, Any]) -> list[tuple[str, str]]:
@@ -51,7 +52,12 @@ def _lines(about: dict[str, Any]) -> list[tuple[str, str]]:
     for domain in about["domains"]:
         columns = "" if domain["columns"] is None else f": {quote_names(domain['columns'], 20)}"
         lines += [(domain["role"], f"{domain['name']!r}, {domain['n_columns']} columns{columns}")]
-    lines += [("adapted", f"{'yes' if about['adapted'] else 'no'}, {about['n_iter']} iterations")]
+    lines += [
+        (
+            "adapted",
+            f"{'yes' if about['adapted'] else 'no'}, {about['n_iter']} iteration{'s' if about['n_iter'] != 1 else ''}",
+        )
+    ]
     if about["estimated_accuracy"] is not None:
         low, high = about["estimated_accuracy_interval"]
         lines += [("estimated accuracy", f"{about['estimated_accuracy']:.2f} ({low:.2f} to {high:.2f})")]

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,20 +37,27 @@ def progress_console(*, quiet: bool = False) -> Console:
     return SafeConsole(stderr=True, quiet=quiet or not sys.stderr.isatty(), highlight=False, markup=False)
 
 
+def count_rows(number: int, of: str = "") -> str:
+    """A number of rows in words: "1 row", or, of "target", "1,200 target rows"."""
+    return f"{number:,} {of}{' ' if of else ''}row{'s' if number != 1 else ''}"
+
+
 def print_error(message: object) -> None:
     """Print a message as one line on standard error."""
     print(visible(" ".join(str(message).split())), file=sys.stderr)
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
+def one_line_errors(say: Callable[[str], str] = str) -> Iterator[None]:
     """Turn errors that a user can correct into one line on standard error and exit status 2, warnings into one line.
+
+    `say` puts a warning into the words of the command.
 
     Ctrl-C is one line and exit status 130; what a KeyboardInterrupt says comes after it.
     """
     try:
         with warnings.catch_warnings(), ctrl_c_kept():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = lambda message, *_, **__: print_error(f"warning: {say(str(message))}")
             yield
     except KeyboardInterrupt as error:
         print_error(f"lpjt: stopped. {error}")
@@ -69,7 +76,3 @@ def out_of_memory(error: MemoryError) -> str:
     """What to do about a lack of memory; numpy says how much was asked for."""
     asked = f" ({error})" if str(error) else ""
     return f"not enough memory{asked}. Give fewer rows or columns, or use a machine with more memory."
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print_error(f"warning: {message}")

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from lpjt.commands.output import RAW_TEXT_HELP, console, one_line_errors
+from lpjt.commands.output import RAW_TEXT_HELP, console, count_rows, one_line_errors
+from lpjt.commands.remedies import as_options
 from lpjt.files import FileDomain, FileError, check_output, read_domain, write_labels
 from lpjt.files.domain import quote_names
 from lpjt.files.writing import is_stdout
@@ -38,7 +39,7 @@ def predict(
 ) -> None:
     """Label the rows of NEW by the model in MODEL."""
     screen = console(quiet=quiet, stderr=is_stdout(output))
-    with one_line_errors():
+    with one_line_errors(say=as_options):
         check_output(output, [model_file, new], force=force)
         model = load(model_file)
         rows, left_out = read_rows(new, model, domain, id_column)
@@ -58,7 +59,7 @@ def predict(
     if left_out:
         screen.print(f"{new.name}: columns that the model does not have were left out: {quote_names(left_out)}.")
     confidence = distributions.max(axis=1).mean()
-    screen.print(f"Labelled {len(labels):,} rows; mean confidence {confidence:.2f}. Written: {output}")
+    screen.print(f"Labelled {count_rows(len(labels))}; mean confidence {confidence:.2f}. Written: {output}")
 
 
 def read_rows(path: Path, model: Any, domain: str, id_column: str | None) -> tuple[FileDomain, list[str]]:

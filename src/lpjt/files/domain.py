@@ -23,6 +23,10 @@ _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.0+)?")
 _MISSING = {"", "nan", "<na>"}
 
 
+#: Words for a missing label, in small letters, which are classes all the same: NA may be Namibia or sodium.
+LIKE_MISSING = {"na", "n/a", "n.a.", "#n/a", "null", "none", "?"}
+
+
 class FileError(ValueError):
     """A file cannot be used; the message is one line that says what to do."""
 

@@ -27,7 +27,7 @@ class ColumnCode:
     position: int  # in the table of fit, for tables without names
     kind: str  # "number", "date" or "category"
     feature: str  # name in the matrix; the same in all domains whose columns are matched
-    form: str | None = None  # form of dates in text, e.g. "%d.%m.%Y"; None of stored dates
+    form: str | None = None  # of dates in text, e.g. "%d.%m.%Y", None of stored ones; "truth" of truth values in words
     levels: tuple[str, ...] = ()  # of a category: one column of 0 and 1 each
 
 
@@ -76,7 +76,7 @@ class TableEncoder:
     def transform(self, table: "DataFrame") -> Array:
         """Rows of a table with the columns of fit, in any order, as a matrix, (n, n_features)."""
         places = self.places(table)
-        values = read_numbers(table, self.measured, places, self.dtype)
+        values = read_numbers(table, self.measured, places, self.dtype, usual=self.statistics)
         if self.impute is None:
             refuse_missing(values, [code.name for code in self.measured])
         blocks = [values if self.impute is None else impute_cells(values, self.statistics, self.impute)]
@@ -134,9 +134,16 @@ def fit_encoder(
 
 
 def read_numbers(
-    table: "DataFrame", codes: Sequence[ColumnCode], places: Mapping[str, int], dtype: str = "float64"
+    table: "DataFrame",
+    codes: Sequence[ColumnCode],
+    places: Mapping[str, int],
+    dtype: str = "float64",
+    usual: Array | None = None,
 ) -> Array:
-    """Columns of numbers and dates as a matrix, (n, len(codes)), NaN where a cell is missing or infinite."""
+    """Columns of numbers and dates as a matrix, (n, len(codes)), NaN where a cell is missing or infinite.
+
+    `usual`, (len(codes),), are values that an error about a cell shows as examples.
+    """
     dtypes = list(table.dtypes)
     kinds = {dtypes[places[code.name]] for code in codes}
     if codes and all(isinstance(kind, np.dtype) and kind.kind in "iuf" for kind in kinds):  # all at once
@@ -144,7 +151,8 @@ def read_numbers(
         return values if np.isfinite(values).all() else np.where(np.isfinite(values), values, np.nan)
     values = np.empty((len(table), len(codes)), dtype=dtype)
     for i, code in enumerate(codes):
-        values[:, i] = to_numbers(table.iloc[:, places[code.name]], code.kind, code.form)
+        example = None if usual is None else float(usual[i])
+        values[:, i] = to_numbers(table.iloc[:, places[code.name]], code.kind, code.form, usual=example)
     return values
 
 

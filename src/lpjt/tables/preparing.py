@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lpjt._cells import Kind, read_kind, to_numbers, to_texts
+from lpjt._cells import TRUTH_FORM, Kind, read_kind, to_texts
 from lpjt.files.domain import quote_names
+from lpjt.tables.differing import are_spelled_differently, explain_difference
 from lpjt.tables.encoder import ColumnCode, TableEncoder, fit_encoder
 from lpjt.tables.matching import match_tables
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-
-_IN_WORDS = {"number": "numbers", "date": "dates", "category": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,8 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
     """Match the columns, find their kinds, and learn what replaces missing cells and which levels are encoded."""
     matching = match_tables(tables, rules.match)
     codes: dict[str, list[ColumnCode]] = {name: [] for name in tables}
-    missing = {name: _count_missing(table) for name, table in tables.items()}
+    infinite = {name: _count_infinite(table) for name, table in tables.items()}
+    missing = {name: _count_missing(table, infinite[name]) for name, table in tables.items()}
     plain = {name: _plain_numbers(table, missing[name]) for name, table in tables.items()}
     records, notes = [], list(matching.notes)
     for column in matching.columns:
@@ -79,7 +79,7 @@ def prepare_tables(tables: Mapping[str, "DataFrame"], rules: Rules) -> Prepared:
     for name, found in codes.items():
         if not found:
             raise ValueError(f"No column of {name} can be used: {_reasons(records)}. Give other columns (--columns).")
-    notes += _missing_note(records, rules.impute)
+    notes += _missing_note(records, rules.impute) + _infinite_note(codes, infinite)
     return Prepared(_fit_encoders(tables, codes, rules), records, notes)
 
 
@@ -112,33 +112,17 @@ def _judge(name: str, parts: Mapping[str, "Series"], rules: Rules) -> _Verdict:
         reason = f"left out: no value in {quote_names(empty)}"
         return _Verdict("empty", reason, used=False, note=f"'{name}' is {reason}.")
     distinct = {kind.name for kind in kinds.values()}
+    if distinct != {"number"} and are_spelled_differently(kinds, parts):
+        note = f"'{name}': yes, true and 1 are read alike, and no, false and 0."
+        return _Verdict("number", "truth values", forms=dict.fromkeys(parts, TRUTH_FORM), note=note)
     if len(distinct) > 1:
-        raise ValueError(_kinds_differ(name, kinds, parts))
+        raise ValueError(explain_difference(name, kinds, parts))
     (kind,) = distinct
     if kind == "number":
         return _Verdict(kind, "number")
     if kind == "date":
         return _judge_dates(name, kinds)
     return _judge_texts(name, parts, rules)
-
-
-def _kinds_differ(name: str, kinds: Mapping[str, Kind], parts: Mapping[str, "Series"]) -> str:
-    found = ", ".join(f"{_IN_WORDS[kind.name]} in {domain}" for domain, kind in kinds.items())
-    texts = next((part for domain, part in parts.items() if kinds[domain].name == "category"), None)
-    example = "" if texts is None else _strange_cell(texts)
-    return f"Column '{name}' holds {found}{example}. Correct the cells, or leave the column out (--drop '{name}')."
-
-
-def _strange_cell(texts: "Series") -> str:
-    try:
-        to_numbers(texts, "number")
-    except ValueError:
-        import pandas
-
-        bad = pandas.to_numeric(texts, errors="coerce").isna() & texts.notna()
-        row = int(np.flatnonzero(bad.to_numpy())[0])
-        return f" (e.g. '{str(texts.iloc[row])[:40]}' in row {row}, counted from 0)"
-    return ""
 
 
 def _judge_dates(name: str, kinds: Mapping[str, Kind]) -> _Verdict:
@@ -187,12 +171,17 @@ def _entry(name: str, kind: str, treatment: str, *, used: bool, missing: dict[st
     return {"name": name, "kind": kind, "treatment": treatment, "used": used, "missing": missing}
 
 
-def _count_missing(table: "DataFrame") -> list[int]:
-    """Missing cells of each column, infinite numbers among them."""
-    counts = table.isna().sum().to_numpy().copy()
+def _count_infinite(table: "DataFrame") -> np.ndarray:
+    """Infinite numbers of each column, (n_columns,)."""
+    counts = np.zeros(table.shape[1], dtype=int)
     floats = [i for i, dtype in enumerate(table.dtypes) if isinstance(dtype, np.dtype) and dtype.kind == "f"]
-    counts[floats] += np.isinf(table.iloc[:, floats].to_numpy()).sum(axis=0)
-    return [int(count) for count in counts]
+    counts[floats] = np.isinf(table.iloc[:, floats].to_numpy()).sum(axis=0)
+    return counts
+
+
+def _count_missing(table: "DataFrame", infinite: np.ndarray) -> list[int]:
+    """Missing cells of each column, infinite numbers among them."""
+    return [int(count) for count in table.isna().sum().to_numpy() + infinite]
 
 
 def _plain_numbers(table: "DataFrame", missing: Sequence[int]) -> list[bool]:
@@ -220,6 +209,18 @@ def _missing_note(records: Sequence[Mapping[str, Any]], impute: str | None) -> l
         how = f"replaced by the {impute.replace('-', ' ')} of the same table"
         how += "; a missing category has no level" if any(record["kind"] == "category" for record in holed) else ""
     return [f"Missing cells in {quote_names([record['name'] for record in holed], 4)}: {where}, {how}."]
+
+
+def _infinite_note(codes: Mapping[str, Sequence[ColumnCode]], infinite: Mapping[str, np.ndarray]) -> list[str]:
+    """How many of the missing cells are infinite numbers."""
+    held = {domain: [code for code in used if infinite[domain][code.position]] for domain, used in codes.items()}
+    names = dict.fromkeys(code.feature for found in held.values() for code in found)
+    where = ", ".join(
+        f"{sum(infinite[domain][code.position] for code in found):,} in {domain}"
+        for domain, found in held.items()
+        if found
+    )
+    return [f"Infinite cells in {quote_names(names, 4)} count as missing: {where}."] if names else []
 
 
 def _reasons(records: Sequence[Mapping[str, Any]]) -> str:
