@@ -34,9 +34,9 @@ INPUTS = {
 def plan_for(domains, **parameters):
     """Plan of a fit of these domains, as the estimator makes it."""
     given = LPJT(**{"random_state": 0, **parameters}).get_params(deep=False)
-    one_width = len({d.X.shape[1] for d in domains.all}) == 1
+    widths = [d.X.shape[1] for d in domains.all]
     n_rows = max(d.X.shape[0] for d in domains.all)
-    return make_plan(given, classes=domains.classes, one_width=one_width, n_rows=n_rows)
+    return make_plan(given, classes=domains.classes, widths=widths, n_rows=n_rows)
 
 
 def opened(name="one source"):

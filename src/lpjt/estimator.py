@@ -35,7 +35,8 @@ class LPJT(FittedModel):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Dimensions of the shared space, d. "auto" is 20, or twice the number of classes if that is more.
+        Dimensions of the shared space, d. "auto" is 40, half of the columns of the narrowest domain if that is less,
+        at least 20, and at least the number of classes.
     locality_weight : float, default=0.0005
         Weight of the class graphs, :math:`\gamma`.
     variance_weight : float, default=0.1
@@ -341,7 +342,7 @@ class LPJT(FittedModel):
         return make_plan(
             self.get_params(deep=False),
             classes=domains.classes,
-            one_width=len({d.X.shape[1] for d in domains.all}) == 1,
+            widths=[d.X.shape[1] for d in domains.all],
             n_rows=max(d.X.shape[0] for d in domains.all),
             departures=self._departures,
         )

@@ -1,6 +1,6 @@
 """The estimator's parameters: allowed values, the paper's and its authors' values, and the plan they make."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -53,8 +53,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 #: Rows of the kernel that is tried beside the linear one: 500 are as accurate as 2,000, at a sixteenth of the time. And
-#: how many rows a component needs at least: with 345 classes, which have 690 components, labels collapsed on 500 rows,
-#: and 2,000 took many times as long as the rest of the fit; beyond that number of components no kernel is tried.
+#: how many rows a component needs at least: with 345 classes, labels collapsed on 500 rows, and 2,000 took many times
+#: as long as the rest of the fit; beyond that number of components no kernel is tried.
 KERNEL_ROWS, ROWS_PER_COMPONENT = 500, 3
 
 #: Maximum number of rows per domain that ``sample_size="auto"`` learns from, and per class if there are many classes.
@@ -119,7 +119,7 @@ def make_plan(
     parameters: Mapping[str, Any],
     *,
     classes: Values,
-    one_width: bool,
+    widths: Sequence[int],
     n_rows: int,
     departures: Mapping[str, Any] | None = None,
 ) -> Plan:
@@ -131,21 +131,21 @@ def make_plan(
         All parameters of `LPJT`.
     classes : array, (n_classes,)
         Labels of the classes, sorted.
-    one_width : bool
-        Whether all domains have the same number of columns.
+    widths : sequence of int
+        Number of columns of each domain.
     n_rows : int
         Rows of the largest domain.
     departures : mapping, optional
         Further fields of `Settings`, as in `AUTHORS_DEPARTURES`.
     """
-    p, n_classes = parameters, len(classes)
+    p, n_classes, one_width = parameters, len(classes), len(set(widths)) == 1
     sample_size = p["sample_size"]
     if sample_size == "auto":
         sample_size = max(SAMPLE_SIZE, SAMPLE_PER_CLASS * n_classes)
     n_learned = n_rows if sample_size is None else min(n_rows, sample_size)
     chooses = p["candidates"] is not None and "auto" in (_name(p["scaling"]), _name(p["target_proportions"]))
     kernels: tuple[Kernel, ...] = (make_kernel("linear" if p["kernel"] == "auto" else p["kernel"]),)
-    n_components = max(20, 2 * n_classes) if p["n_components"] == "auto" else p["n_components"]
+    n_components = _count_components(p["n_components"], n_classes, min(widths))
     if chooses and p["kernel"] == "auto" and ROWS_PER_COMPONENT * n_components <= KERNEL_ROWS:
         kernels += (Kernel("rbf", max_rows=KERNEL_ROWS),)
     classifier = make_classifier(p["classifier"])
@@ -183,6 +183,15 @@ def make_plan(
         sample_size=sample_size,
         random_state=check_random_state(p["random_state"]),
     )
+
+
+def _count_components(given: int | str, n_classes: int, width: int) -> int:
+    """Dimensions of the shared space; `width` is that of the narrowest domain.
+
+    40 label better than 20 and than two for each class, in narrow domains as well: but of small ones, which have few
+    rows besides, more than half of the directions are noise.
+    """
+    return max(n_classes, min(40, max(20, width // 2))) if given == "auto" else int(given)
 
 
 def _coupling(weight: float | str, one_width: bool) -> float:

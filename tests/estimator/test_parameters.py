@@ -102,11 +102,12 @@ def spy(monkeypatch, target):
 @case("LPJT.n_components")
 def components_are_counted(make):
     wide = shifted_pair(width=60, n_classes=3)[:3]
-    for value, expected in ((3, 3), (7, 7), ("auto", 20)):
+    for value, expected in ((3, 3), (7, 7), ("auto", 30)):
         model = fit(make(n_components=value), *wide)
         assert model.transform(wide[2]).shape[1] == expected
-    many = shifted_pair(width=60, n_classes=12)[:3]
-    assert fit(make(n_components="auto"), *many).transform(many[2]).shape[1] == 24
+    for width, n_classes, expected in ((30, 3, 20), (30, 24, 24), (90, 3, 40), (90, 42, 42)):
+        domains = shifted_pair(width=width, n_classes=n_classes)[:3]
+        assert fit(make(n_components="auto"), *domains).transform(domains[2]).shape[1] == expected
 
 
 @case("LPJT.locality_weight")

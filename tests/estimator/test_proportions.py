@@ -41,7 +41,7 @@ def fit(proportions, **parameters):
 
 def plan_for(proportions, **parameters):
     given = LPJT(target_proportions=proportions, **parameters).get_params(deep=False)
-    return make_plan(given, classes=CLASSES, one_width=True, n_rows=90)
+    return make_plan(given, classes=CLASSES, widths=[6, 6], n_rows=90)
 
 
 # --------------------------------------------------------------------------------------------------

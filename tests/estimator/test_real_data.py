@@ -14,10 +14,10 @@ from problems import one_setting
 pytestmark = pytest.mark.data
 
 
-def accuracy(problem, make=LPJT, **parameters):
+def accuracy(problem, make=LPJT, random_state=0, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make(random_state=0, **parameters)
+        model = make(random_state=random_state, **parameters)
         model.fit(problem.X_source, problem.y_source, problem.X_target, problem.y_given)
     right = model.transduction_ == problem.y_target
     return 100 * np.mean(right[problem.scored]), model
@@ -26,11 +26,16 @@ def accuracy(problem, make=LPJT, **parameters):
 BOTH = pytest.mark.parametrize("make", [LPJT, one_setting], ids=["default", "single"])
 
 
-@BOTH
 @pytest.mark.parametrize(("name", "least"), [("MNIST to USPS", 86), ("USPS to MNIST", 75)])
-def test_digits(name, least, make):
+def test_digits_in_one_setting(name, least):
+    assert accuracy(load_problem("digits", name), make=one_setting)[0] >= least
+
+
+@pytest.mark.parametrize(("name", "least"), [("MNIST to USPS", 88), ("USPS to MNIST", 70)])
+def test_digits_by_default(name, least):
+    """As a mean: which rows the candidates are tried on moves USPS to MNIST by up to 14 points."""
     pair = load_problem("digits", name)
-    assert accuracy(pair, make=make, n_components=40)[0] >= least
+    assert np.mean([accuracy(pair, random_state=seed)[0] for seed in range(3)]) >= least
 
 
 @pytest.mark.parametrize(("name", "least"), [("C to A", 55), ("A to W", 46), ("W to D", 84)])

@@ -231,7 +231,7 @@ def watch():
 
 def fit(**parameters):
     common = {"random_state": 0, "neighbor_search": "approximate", "max_iter": 2, "n_jobs": 1, "sample_size": size}
-    model = LPJT(candidates=None, refine=False, **common, **parameters)
+    model = LPJT(n_components=20, candidates=None, refine=False, **common, **parameters)
     return model.fit(X[:n], y[:n], X[n:])
 
 
@@ -277,7 +277,7 @@ def test_coordinates_in_a_file_change_nothing(monkeypatch, tmp_path):
     parts = [np.repeat(part @ wide, 12, axis=0) for part in (X, X_target)]
     parts = [part + 0.1 * np.random.default_rng(1).normal(size=part.shape) for part in parts]
     plain, filed = (
-        one_setting(random_state=0, n_coordinates=None, memory_limit=limit, n_jobs=1).fit(
+        one_setting(random_state=0, n_components=20, n_coordinates=None, memory_limit=limit, n_jobs=1).fit(
             parts[0], np.repeat(y, 12), parts[1]
         )
         for limit in (None, "27MB")

@@ -60,7 +60,7 @@ def test_results_are_held_by_the_engine(sampled):
 
     domains = open_domains(X, y, X_target)
     given = one_setting(random_state=0, sample_size=30 if sampled else None).get_params(deep=False)
-    plan = make_plan(given, classes=np.arange(3), one_width=True, n_rows=len(X))
+    plan = make_plan(given, classes=np.arange(3), widths=[X.shape[1]] * 2, n_rows=len(X))
     outcome = fit_domains(domains, plan, Marking())
     assert all(isinstance(part, list) for part in outcome.weights)
     assert all(isinstance(part, list) != sampled for part in outcome.distributions)  # a shard's answer is held there

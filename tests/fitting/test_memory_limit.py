@@ -34,7 +34,7 @@ def domains(*sizes, width=50, n_sources=1, dtype=np.float64):
 def plan_for(rows, **parameters):
     given = one_setting(**{"n_components": 10, "n_coordinates": 30, **parameters}).get_params(deep=False)
     largest = max(d.X.shape[0] for d in rows.all)
-    return make_plan(given, classes=np.arange(N_CLASSES), one_width=True, n_rows=largest)
+    return make_plan(given, classes=np.arange(N_CLASSES), widths=[d.X.shape[1] for d in rows.all], n_rows=largest)
 
 
 def needed(rows, labelled=None, **parameters):

@@ -249,7 +249,7 @@ def test_a_limit_of_memory_counts_the_sample():
     X = np.random.default_rng(0).normal(size=(400, 500))
     domains = open_domains(X, np.arange(400) % 2, X + 1)
     copied = open_domains(X.copy(), np.arange(400) % 2, X + 1)
-    plan = make_plan(one_setting().get_params(deep=False), classes=np.arange(2), one_width=True, n_rows=400)
+    plan = make_plan(one_setting().get_params(deep=False), classes=np.arange(2), widths=[500, 500], n_rows=400)
 
     def least(given):
         with pytest.raises(ValueError, match=r"needs at least (\d+)MB") as raised:
@@ -262,4 +262,4 @@ def test_a_limit_of_memory_counts_the_sample():
 @pytest.mark.parametrize(("n_classes", "rows"), [(2, 10_000), (333, 10_000), (345, 10_350), (1000, 30_000)])
 def test_with_hundreds_of_classes_a_fit_learns_from_thirty_rows_of_each(n_classes, rows):
     given = one_setting().get_params(deep=False)
-    assert make_plan(given, classes=np.arange(n_classes), one_width=True, n_rows=100_000).sample_size == rows
+    assert make_plan(given, classes=np.arange(n_classes), widths=[64, 64], n_rows=100_000).sample_size == rows

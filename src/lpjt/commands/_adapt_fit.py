@@ -23,7 +23,7 @@ from lpjt.tables import TableAdapter
 
 #: What `--search` compares; a parameter that has an option of its own is left out if that is given.
 SEARCH_GRID: dict[str, list[Any]] = {
-    "n_components": [10, "auto", 40],
+    "n_components": [10, 20, "auto"],
     "variance_weight": [0.1, 1.0],
     "classifier__n_neighbors": [5, 15],
 }

@@ -35,10 +35,10 @@ def make_search(*, random_state: int, **parameters: Any) -> LPJTSearch:
     return LPJTSearch(estimator, dict(SEARCH_GRID), random_state=random_state)
 
 
-def default_values(*, n_classes: int, n_rows: int) -> Any:
+def default_values(*, n_classes: int, n_rows: int, width: int) -> Any:
     """The default of every setting for a problem, the number of components resolved."""
     return make_plan(
-        LPJT().get_params(deep=False), classes=np.arange(n_classes), one_width=True, n_rows=n_rows
+        LPJT().get_params(deep=False), classes=np.arange(n_classes), widths=[width], n_rows=n_rows
     ).settings
 
 
@@ -70,6 +70,7 @@ TIMED: Parameters = {"max_iter": ITERATIONS, "tol": 0.0}
 #: LPJT with the settings of the dense transcription, so that labels can be compared. Five iterations, the paper's T.
 AS_TRANSCRIBED: Parameters = {
     **ONE_SETTING,
+    "n_components": 20,
     "landmark_ratio": 0.5,
     "scaling": "unit",
     "classifier": "harmonic",

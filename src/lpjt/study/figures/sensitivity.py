@@ -38,7 +38,9 @@ def draw_sensitivity(request: Request) -> Drawing:
 def default_values(problem: Problem) -> dict[str, float]:
     """The defaults of the three parameters for a problem, the number of components resolved."""
     n_classes = len(set(problem.y_source.tolist()))
-    found = settings.default_values(n_classes=n_classes, n_rows=problem.X_source.shape[0])
+    found = settings.default_values(
+        n_classes=n_classes, n_rows=problem.X_source.shape[0], width=problem.X_source.shape[1]
+    )
     return {name: getattr(found, name) for name in RANGES}
 
 
