@@ -5,7 +5,7 @@ import pytest
 from lpjt.baselines import JDA
 from lpjt.datasets import TABLES
 from lpjt.study.runs.methods import METHODS, find_method, make_method
-from lpjt.study.runs.plan import expand_tables, methods_of, missing_note, plan_jobs
+from lpjt.study.runs.plan import expand_tables, make_job, methods_of, missing_note, plan_jobs
 from lpjt.study.settings import PAPER_PARAMETERS, make_variant
 
 NEED_LABELS = {"SVMt", "Propagation", "CDLS", "SHFA"}
@@ -113,6 +113,15 @@ def test_a_job_has_the_value_of_every_parameter_so_that_another_default_is_anoth
     (other,) = plan_jobs(expand_tables(["digits"]), methods=["JDA"], pairs=["MNIST to USPS"])
     assert other.parameters["max_iter"] == 3
     assert other.key != job.key
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("protocol", ["label-free", "published", "oracle"])
+def test_an_estimator_can_be_made_from_all_that_a_job_stores(method, protocol):
+    job = make_job(TABLES["surf"], "C to A", method, 3, protocol)
+    found = make_method(job.method, job.parameters, job.seed).get_params(deep=False)
+    wanted = {name: value for name, value in job.parameters.items() if name != "variant"}
+    assert {name: found[name] for name in wanted} == wanted
 
 
 def test_tables_that_draw_their_splits_have_five_seeds_and_others_one():

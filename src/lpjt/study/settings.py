@@ -26,7 +26,7 @@ def make_variant(*, variant: str | None = None, **parameters: Any) -> LPJT:
 
 def make_lpjt(*, variant: str | None = None, **parameters: Any) -> LPJT:
     """As `make_variant`, for tables of methods: Algorithm 1 alone, unless the parameters say otherwise."""
-    return make_variant(variant=variant, **({} if variant else ONE_SETTING), **parameters)
+    return make_variant(variant=variant, **{**({} if variant else ONE_SETTING), **parameters})
 
 
 def make_search(*, random_state: int, **parameters: Any) -> LPJTSearch:
