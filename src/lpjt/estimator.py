@@ -36,7 +36,7 @@ class LPJT(FittedModel):
     ----------
     n_components : int or "auto", default="auto"
         Dimensions of the shared space, d. "auto" is 40, half of the columns of the narrowest domain if that is less,
-        at least 20, and at least the number of classes.
+        at least 20, and at least the number of classes; without candidates, 20 or twice the number of classes.
     locality_weight : float, default=0.0005
         Weight of the class graphs, :math:`\gamma`.
     variance_weight : float, default=0.1

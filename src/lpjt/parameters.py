@@ -145,7 +145,7 @@ def make_plan(
     n_learned = n_rows if sample_size is None else min(n_rows, sample_size)
     chooses = p["candidates"] is not None and "auto" in (_name(p["scaling"]), _name(p["target_proportions"]))
     kernels: tuple[Kernel, ...] = (make_kernel("linear" if p["kernel"] == "auto" else p["kernel"]),)
-    n_components = _count_components(p["n_components"], n_classes, min(widths))
+    n_components = _count_components(p["n_components"], n_classes, min(widths), chooses=chooses)
     if chooses and p["kernel"] == "auto" and ROWS_PER_COMPONENT * n_components <= KERNEL_ROWS:
         kernels += (Kernel("rbf", max_rows=KERNEL_ROWS),)
     classifier = make_classifier(p["classifier"])
@@ -185,13 +185,16 @@ def make_plan(
     )
 
 
-def _count_components(given: int | str, n_classes: int, width: int) -> int:
+def _count_components(given: int | str, n_classes: int, width: int, *, chooses: bool) -> int:
     """Dimensions of the shared space; `width` is that of the narrowest domain.
 
-    40 label better than 20 and than two for each class, in narrow domains as well: but of small ones, which have few
-    rows besides, more than half of the directions are noise.
+    Where candidates are weighed, 40 label better than 20 and than two for each class, but of narrow domains more than
+    half of the directions are noise. A fit in one setting, which begins from poorer labels, is better off with fewer
+    dimensions, and with two for each class if there are many.
     """
-    return max(n_classes, min(40, max(20, width // 2))) if given == "auto" else int(given)
+    if given != "auto":
+        return int(given)
+    return max(n_classes, min(40, max(20, width // 2))) if chooses else max(20, 2 * n_classes)
 
 
 def _coupling(weight: float | str, one_width: bool) -> float:

@@ -102,12 +102,12 @@ def spy(monkeypatch, target):
 @case("LPJT.n_components")
 def components_are_counted(make):
     wide = shifted_pair(width=60, n_classes=3)[:3]
-    for value, expected in ((3, 3), (7, 7), ("auto", 30)):
-        model = fit(make(n_components=value), *wide)
-        assert model.transform(wide[2]).shape[1] == expected
-    for width, n_classes, expected in ((30, 3, 20), (30, 24, 24), (90, 3, 40), (90, 42, 42)):
+    for value in (3, 7):
+        assert fit(make(n_components=value), *wide).transform(wide[2]).shape[1] == value
+    for width, n_classes, chosen, alone in ((60, 3, 30, 20), (30, 3, 20, 20), (30, 12, 20, 24), (90, 42, 42, 84)):
         domains = shifted_pair(width=width, n_classes=n_classes)[:3]
-        assert fit(make(n_components="auto"), *domains).transform(domains[2]).shape[1] == expected
+        assert LPJT(random_state=0).fit(*domains).transform(domains[2]).shape[1] == chosen
+        assert fit(make(), *domains).transform(domains[2]).shape[1] == alone
 
 
 @case("LPJT.locality_weight")
