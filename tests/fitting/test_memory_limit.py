@@ -120,11 +120,11 @@ def test_a_sample_needs_its_copy_and_the_labels_of_all_rows():
     assert needed(few, small, sample_size=1000) == megabytes(iterations(1000, 1000, 30) + copies)
 
 
-@pytest.mark.parametrize(("room", "expected"), [(1.1, None), (0.6, 500_000), (0.3, 250_000), (0.07, 62_500)])
+@pytest.mark.parametrize(("room", "expected"), [(1.1, None), (0.6, 250_000), (0.3, 125_000), (0.15, 62_500)])
 def test_all_rows_are_labelled_in_shards_that_the_limit_allows(room, expected):
     few, all_rows = domains(1000, 1000), domains(1_200_000, 1_200_000)
     held = 4 * 10 * 2_400_000 + 8 * N_CLASSES * 1_200_000
-    limit = int(held + room * _shard(1_000_000)) + 20_000_000  # the last for blocks of rows
+    limit = int(held + room * _shard(500_000)) + 20_000_000  # the last for blocks of rows
     plan = plan_for(few, sample_size=1000)
     assert within_memory(plan, few, limit, whole=all_rows).shard_rows == expected
     assert within_memory(plan, few, limit, whole=all_rows, labels_here=False).shard_rows is None

@@ -19,7 +19,7 @@ from lpjt.selection.trust import Trust, Verdict
 #: Maximum number of unlabelled rows, and of labelled rows, in one graph. More rows are labelled in several shards, each
 #: with rows from everywhere: this bounds the memory of a fit and of a task on a cluster, and a shard of this size is
 #: dense enough that its neighbourhoods are as good as those of all rows.
-SHARD_ROWS = 1_000_000
+SHARD_ROWS = 500_000
 
 #: On a cluster, number of unlabelled rows above which they are labelled in regions of one graph, by the default
 #: classifier, and the maximum number of labelled rows then, which every worker holds.
