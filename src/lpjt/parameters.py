@@ -53,8 +53,8 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 #: Rows of the kernel that is tried beside the linear one: 500 are as accurate as 2,000, at a sixteenth of the time. And
-#: how many rows a component needs at least: with 345 classes, labels collapsed on 500 rows, and 2,000 took many times
-#: as long as the rest of the fit; beyond that number of components no kernel is tried.
+#: how many of them each component needs at least, and twice as many each class: with 345 classes labels collapsed on
+#: 500 rows, and 2,000 took many times as long as the rest of the fit. Where there are fewer, no kernel is tried.
 KERNEL_ROWS, ROWS_PER_COMPONENT = 500, 3
 
 #: Maximum number of rows per domain that ``sample_size="auto"`` learns from, and per class if there are many classes.
@@ -146,7 +146,7 @@ def make_plan(
     chooses = p["candidates"] is not None and "auto" in (_name(p["scaling"]), _name(p["target_proportions"]))
     kernels: tuple[Kernel, ...] = (make_kernel("linear" if p["kernel"] == "auto" else p["kernel"]),)
     n_components = _count_components(p["n_components"], n_classes, min(widths), chooses=chooses)
-    if chooses and p["kernel"] == "auto" and ROWS_PER_COMPONENT * n_components <= KERNEL_ROWS:
+    if chooses and p["kernel"] == "auto" and ROWS_PER_COMPONENT * max(n_components, 2 * n_classes) <= KERNEL_ROWS:
         kernels += (Kernel("rbf", max_rows=KERNEL_ROWS),)
     classifier = make_classifier(p["classifier"])
     masses, proportions = _masses(p["target_proportions"], classifier, classes)
@@ -188,8 +188,8 @@ def make_plan(
 def _count_components(given: int | str, n_classes: int, width: int, *, chooses: bool) -> int:
     """Dimensions of the shared space; `width` is that of the narrowest domain.
 
-    Where candidates are weighed, 40 label better than 20 and than two for each class, but of narrow domains more than
-    half of the directions are noise. A fit in one setting, which begins from poorer labels, is better off with fewer
+    Where candidates are weighed, 40 label better than 20 and than two for each class, but in domains of 64 columns
+    worse than half of these. A fit in one setting, which begins from poorer labels, is better off with fewer
     dimensions, and with two for each class if there are many.
     """
     if given != "auto":

@@ -18,7 +18,7 @@ from lpjt.fitting.candidates import make_small, settle_masses, try_candidates
 from lpjt.fitting.samples import FIRST_ROWS, SECOND_ROWS, bound_rows, take_rows
 from lpjt.fitting.start import first_labels
 from lpjt.fitting.trial import LEVEL
-from lpjt.parameters import VIEWS
+from lpjt.parameters import VIEWS, make_plan
 from lpjt.selection.choice import ViewFacts, prior_votes, weigh_candidates
 from lpjt.selection.scaling import Scalings
 from lpjt.selection.shift import believe_proportions
@@ -488,3 +488,10 @@ def test_a_kernel_is_tried_if_its_rows_are_enough_for_the_components(n_component
     kernels = plan_for(opened(), n_components=n_components).kernels
     assert [kernel.function for kernel in kernels] == ["linear", "rbf"][: 1 + tried]
     assert not tried or kernels[1].max_rows == 500
+
+
+@pytest.mark.parametrize(("n_classes", "tried"), [(83, True), (84, False)])
+def test_a_kernel_is_tried_if_its_rows_are_enough_for_the_classes(n_classes, tried):
+    given = LPJT().get_params(deep=False)
+    plan = make_plan(given, classes=np.arange(n_classes), widths=[256, 256], n_rows=5000)
+    assert (len(plan.kernels) == 2) == tried

@@ -3,6 +3,7 @@
 import csv
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,6 +81,14 @@ def test_unknown_names_are_answered_with_the_nearest(tmp_path, arguments, words)
         figures.make_figure(output=tmp_path, **arguments)
     assert words in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_default_of_sensitivity_is_that_of_its_fits():
+    rng = np.random.default_rng(0)
+    wide = replace(toy_problem(), X_source=rng.normal(size=(60, 100)), X_target=rng.normal(size=(60, 100)))
+    wide = replace(wide, y_source=np.arange(60) % 3, y_target=np.arange(60) % 3)
+    model = fit(wide, **settings.ONE_SETTING)
+    assert sensitivity.default_values(wide)["n_components"] == model.transform(wide.X_target).shape[1] == 20
 
 
 def test_sensitivity_agrees_with_refits(tmp_path, toys):

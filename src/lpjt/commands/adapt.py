@@ -21,8 +21,8 @@ from lpjt.tables.matching import MATCHES
 
 _FORMATS = "Formats: " + ", ".join(suffix.lstrip(".") for suffix in SUFFIXES) + "."
 _SEARCH_HELP = (
-    "Choose the parameters without target labels: 10, 20 or 40 components (or as many as classes), a variance weight "
-    "of 0.1 or 1, propagation by 5 or 15 neighbours. What another option sets is not searched."
+    "Choose the parameters without target labels: 10, 20 or the default number of components, a variance weight of "
+    "0.1 or 1, propagation by 5 or 15 neighbours. What another option sets is not searched."
 )
 _OUTPUT_HELP = (
     "File to write: .csv, .tsv, .parquet or .json; - for csv on standard output. Without ids, rows are numbered from 0."

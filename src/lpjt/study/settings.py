@@ -1,6 +1,6 @@
 """LPJT as the study runs it: every variant and every name of one of its parameters, in one place."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,10 @@ def make_search(*, random_state: int, **parameters: Any) -> LPJTSearch:
     return LPJTSearch(estimator, dict(SEARCH_GRID), random_state=random_state)
 
 
-def default_values(*, n_classes: int, n_rows: int, width: int) -> Any:
-    """The default of every setting for a problem, the number of components resolved."""
-    return make_plan(
-        LPJT().get_params(deep=False), classes=np.arange(n_classes), widths=[width], n_rows=n_rows
-    ).settings
+def default_values(*, n_classes: int, n_rows: int, widths: Sequence[int]) -> Any:
+    """What every setting of a fit in one setting is by default for a problem, the number of components resolved."""
+    given = make_variant(**ONE_SETTING).get_params(deep=False)
+    return make_plan(given, classes=np.arange(n_classes), widths=widths, n_rows=n_rows).settings
 
 
 #: Variants. A stored row names the constructor instead of the values that it stands for.

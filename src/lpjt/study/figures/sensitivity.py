@@ -36,11 +36,10 @@ def draw_sensitivity(request: Request) -> Drawing:
 
 
 def default_values(problem: Problem) -> dict[str, float]:
-    """The defaults of the three parameters for a problem, the number of components resolved."""
+    """What the three parameters are by default in the fits drawn here, which are in one setting."""
     n_classes = len(set(problem.y_source.tolist()))
-    found = settings.default_values(
-        n_classes=n_classes, n_rows=problem.X_source.shape[0], width=problem.X_source.shape[1]
-    )
+    n_rows, widths = len(problem.X_source), [problem.X_source.shape[1], problem.X_target.shape[1]]
+    found = settings.default_values(n_classes=n_classes, n_rows=n_rows, widths=widths)
     return {name: getattr(found, name) for name in RANGES}
 
 

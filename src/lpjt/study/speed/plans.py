@@ -132,10 +132,11 @@ def plan_peers(
         for name in names
     ]
     note = (
-        "20 components where a method has them, at most 10 iterations, each library's own defaults otherwise and the "
-        "nearest neighbour after its map; ADAPT and CORAL have a logistic regression, UMAP 15 neighbours, and these, "
-        "kalelinear and the linear SVM get z-scores. 'LPJT, as printed' has the setting of the dense transcription: "
-        "landmarks, unit rows, harmonic labels, exact neighbours, no safeguard, 5 iterations. A run may take "
+        "20 components where another method has them, at most 10 iterations, each library's own defaults otherwise and "
+        "the nearest neighbour after its map; ADAPT and CORAL have a logistic regression, UMAP 15 neighbours, and "
+        "these, kalelinear and the linear SVM get z-scores. 'LPJT, as printed' has the setting of the dense "
+        "transcription: landmarks, unit rows, harmonic labels, exact neighbours, no safeguard, 5 iterations. A run may "
+        "take "
         f"{timeout:g} s (the transcription {timeout * DENSE_PATIENCE:g} s) and {MEMORY_CAP / 1e9:g} GB."
     )
     return make_plan("peers", tasks, note)
